@@ -199,7 +199,9 @@ def _measured(step: float, known: dict) -> tuple[Line, ...]:
     if band is None:
         rows = len(measured.ratios(kind))
         return (
-            Line("measured_class", "Measured class", kind.name, remark=measured.said(kind)),
+            Line(
+                "measured_class", "Measured class", kind.name, remark=measured.describe_band(kind)
+            ),
             Line("measured_runs", "  runs", rows, shown=f"{rows:,}"),
             *(Line(key, label, None, "s", shown="no band") for key, label in _ENDS),
         )

@@ -35,7 +35,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from handful import facts, latency, scenario, shapes
-from handful.units import format_value
 
 from . import validation
 
@@ -49,18 +48,17 @@ __all__ = [
     "Class",
     "Ratio",
     "band",
+    "band_of",
     "class_of",
-    "classes_table",
-    "figure",
+    "describe_band",
     "left_out",
     "page_bands",
     "ratios",
-    "said",
     "within",
     "within_others",
 ]
 
-MODEL = "Llama 3.1 70B"  # of the figure
+MODEL = "Llama 3.1 70B"  # whose runs the book shows one by one
 NODE = 8  # chips of a node; a step on more leaves the node, or takes a rack
 FEWEST = 30  # rows of a band, as of a fit (``validation.FEWEST``)
 SHARE = 0.9
@@ -366,7 +364,8 @@ def _outward(rows: Iterable[Ratio]) -> tuple[float, float]:
 
 
 @cache
-def _band_of(kind: Class) -> Band | None:
+def band_of(kind: Class) -> Band | None:
+    """Return the band of a class, or None where fewer than `FEWEST` of its runs are published."""
     rows = ratios(kind)
     if len(rows) < FEWEST:
         return None
@@ -411,17 +410,17 @@ def band(
     """
     if model is not None:
         experts = scenario.values(model=model)["experts"]
-    return _band_of(class_of(devices, 1 if experts is None else experts))
+    return band_of(class_of(devices, 1 if experts is None else experts))
 
 
-def said(kind: Class) -> str:
+def describe_band(kind: Class) -> str:
     """Return in words which measurements the band of a class holds, or why it has none.
 
-    >>> said(class_of(72))
+    >>> describe_band(class_of(72))
     'no measured band for a dense model on more than 8 chips: 0 runs are published,
     and a band takes 30'
     """
-    found = _band_of(kind)
+    found = band_of(kind)
     if found is None:
         return (
             f"no measured band for {kind.text}: {len(ratios(kind))} runs are published, and a "
@@ -438,7 +437,7 @@ def page_bands() -> list[dict]:
     """Return the bands as an explorer's curve takes them (``Curve.bands``), class by class."""
     found = []
     for kind in CLASSES:
-        made = _band_of(kind)
+        made = band_of(kind)
         found.append(
             {
                 "when": {
@@ -446,7 +445,7 @@ def page_bands() -> list[dict]:
                     "most": None if kind.most == math.inf else kind.most,
                 },
                 "band": (made.low, made.high) if made else None,
-                "text": said(kind),
+                "text": describe_band(kind),
             }
         )
     return found
@@ -467,88 +466,3 @@ def within_others(kind: Class) -> dict[str, tuple[int, int]]:
         mine = [row for row in rows if row.source == source]
         found[source] = sum(low <= row.ratio <= high for row in mine), len(mine)
     return found
-
-
-def classes_table() -> tuple[list[str], list[list[str]]]:
-    """Return the head and the rows of a table of the classes.
-
-    For each class: its runs, what they ran, its band, and the share of the runs of a left-out
-    source that lie in the band of the others.
-    """
-    rows = []
-    for kind in CLASSES:
-        made, others = _band_of(kind), within_others(kind)
-        held = (
-            sum(inside for inside, _ in others.values()),
-            sum(count for _, count in others.values()),
-        )
-        cells = (
-            ("", f"no band: fewer than {FEWEST}", "")
-            if made is None
-            else (
-                ", ".join(made.models),
-                f"{made.low:g} to {made.high:g}",
-                format_value(held[0] / held[1], "%", 2),
-            )
-        )
-        rows.append([kind.name[:1].upper() + kind.name[1:], str(len(ratios(kind))), *cells])
-    return [
-        "Class",
-        "Runs",
-        "Models",
-        "Measured ÷ floor",
-        "Left out, and yet in the others' band",
-    ], rows
-
-
-def figure():
-    """Draw measured over predicted times of one dense model against the batch, as a Figure.
-
-    One panel shows one chip, the other a node of eight.
-    """
-    from matplotlib.figure import Figure
-
-    drawn = Figure(figsize=(7.2, 4.2), layout="constrained")
-    left, right = drawn.subplots(1, 2, sharey=True)
-    colours = {"H100 SXM": "#0072B2", "H200 SXM": "#009E73", "B200 SXM": "#D55E00"}
-    marks = {"bf16": "s", "fp8": "o", "fp4": "^"}
-    for axes, devices, title in ((left, 1, "One chip"), (right, 8, "Eight chips, tensor parallel")):
-        for chip, colour in colours.items():
-            for precision, mark in marks.items():
-                wanted = MODEL, chip, precision, devices
-                rows = [r for r in ratios() if (r.model, r.chip, r.precision, r.devices) == wanted]
-                if rows:
-                    kind = ", kernels" if rows[0].publisher == "kernels" else ""
-                    axes.plot(
-                        [r.batch for r in rows],
-                        [r.ratio for r in rows],
-                        mark,
-                        color=colour,
-                        alpha=0.75,
-                        markersize=5,
-                        label=f"{chip}, {precision}{kind}",
-                    )
-        made = band(devices)
-        assert made is not None, "both classes of this figure have a band"
-        axes.axhspan(made.low, made.high, color="#888888", alpha=0.15, linewidth=0)
-        axes.axhline(1, color="#888888", linewidth=1)
-        axes.set(xscale="log", yscale="log", xlabel="Sequences at once", title=title)
-        axes.grid(alpha=0.2)
-    shown = {
-        label: handle
-        for axes in (left, right)
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    drawn.legend(
-        shown.values(),
-        shown.keys(),
-        loc="outside lower center",
-        ncols=3,
-        fontsize="small",
-        frameon=False,
-    )
-    left.set_ylabel("Measured ÷ predicted")
-    ticks = [1, 1.5, 2, 3, 5, 10]
-    left.set_yticks(ticks, [str(t) for t in ticks])
-    left.minorticks_off()
-    return drawn

@@ -20,7 +20,6 @@ from functools import cache
 
 from handful import pipelining
 from handful.facts import get
-from handful.units import format_value
 
 from .simulate import pipeline
 
@@ -98,38 +97,3 @@ def reconstructed() -> dict[str, float]:
             pipeline_stages=stages, forward_time=forward, backward_time=backward
         ),
     }
-
-
-def table() -> tuple[list[str], list[list[str]]]:
-    """Return a table, as head and rows, of the parts of the measured step and their shares."""
-    words = {
-        "v3_forward": "forward passes alone",
-        "v3_backward_inputs": "backward passes alone, for inputs",
-        "v3_backward_weights": "backward passes alone, for weights",
-        "v3_overlapped": "a forward and a backward pass at once",
-        "v3_bubble": "waiting",
-        "v3_optimiser": "optimiser",
-    }
-    whole = step_time()
-    rows = [
-        [words[name], format_value(value, "s", 4), format_value(value / whole, "%")]
-        for name, value in parts().items()
-    ]
-    return ["Part of the step", "Time", "Share"], [
-        *rows,
-        ["the step", format_value(whole, "s", 4), ""],
-    ]
-
-
-def comparison() -> tuple[list[str], list[list[str]]]:
-    """Return a table, as head and rows, of the bubble computed in three ways and as measured."""
-    r, whole = reconstructed(), step_time()
-    rows = [
-        ("1F1B with the same passes", r["bubble_1f1b"]),
-        ("DualPipe, closed form", r["bubble_formula"]),
-        ("DualPipe, played through", r["bubble_played"]),
-        ("measured", parts()["v3_bubble"]),
-    ]
-    return ["Bubble", "Time", "Share of the measured step"], [
-        [name, format_value(value, "s"), format_value(value / whole, "%")] for name, value in rows
-    ]

@@ -45,10 +45,3 @@ def test_the_passes_give_the_measured_totals_back():
     assert r["bubble_played"] == pytest.approx(r["bubble_formula"], rel=0.12)
     assert 1.4 < parts["v3_bubble"] / r["bubble_formula"] < 1.8
     assert parts["v3_bubble"] < r["bubble_1f1b"]
-
-
-def test_tables():
-    head, rows = measured.table()
-    assert all(len(row) == len(head) for row in rows) and rows[-1][0] == "the step"
-    head, rows = measured.comparison()
-    assert [row[0] for row in rows][-1] == "measured" and all(len(row) == len(head) for row in rows)

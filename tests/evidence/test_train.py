@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handful import balance, facts, queueing
-from handful.symbolic.parse_quantity import read
 from handful_evidence.simulate import train
 from handful_explorers.balance import train as page_train
 
@@ -276,19 +275,15 @@ def test_the_table_takes_the_traces_lengths():
     assert usual["seats"] == 2000 and usual["interval"] == T
 
 
-def test_the_table_of_loads_holds_simulation_beside_theory():
-    head, rows = train.compare((0.5, 0.9), interval=T, seats=40, tokens=30, requests=60_000)
-    assert head[1:4] == ["Miss a train, exact", "Simulated", "Simulated, uneven lengths"]
-    assert [row[0].replace("\xa0", " ") for row in rows] == ["50 %", "90 %"]
-    exact, simulated, uneven, mean, bound = (
-        read(cell.replace("\xa0", " "))[0] for cell in rows[1][1:]
-    )
-    assert simulated == pytest.approx(exact, rel=0.3) and uneven == pytest.approx(exact, rel=0.4)
-    assert 1.5 * T < mean < bound
-    assert read(rows[0][4].replace("\xa0", " "))[0] == pytest.approx(
-        1.5 * T, rel=0.02
-    )  # half a beat's wait and the ride, where nobody queues
-    assert read(rows[0][5].replace("\xa0", " "))[0] == pytest.approx(2 * T)
+def test_simulation_stands_beside_theory_for_each_load():
+    half, most = train.compare((0.5, 0.9), interval=T, seats=40, tokens=30, requests=60_000)
+    assert (half.load, most.load) == (0.5, 0.9)
+    assert most.missed_simulated == pytest.approx(most.missed, rel=0.3)
+    assert most.missed_uneven == pytest.approx(most.missed, rel=0.4)
+    assert 1.5 * T < most.mean_delay < most.delay_bound
+    # Half a beat's wait and the ride, where nobody queues.
+    assert half.mean_delay == pytest.approx(1.5 * T, rel=0.02)
+    assert half.delay_bound == pytest.approx(2 * T)
 
 
 def test_the_page_runs_the_same_trains():

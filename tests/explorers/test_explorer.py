@@ -543,9 +543,9 @@ def test_a_curve_shows_the_band_of_the_scenarios_class_or_says_that_there_is_non
     kind = next(kind for kind in measured.CLASSES if kind.name == name)
     (band, of), made = (
         explorer.values(hardware=chip, model=model)["bands"]["step"],
-        measured._band_of(kind),
+        measured.band_of(kind),
     )
-    assert band == (made and (made.low, made.high)) and of == measured.said(kind)
+    assert band == (made and (made.low, made.high)) and of == measured.describe_band(kind)
     said = explorer.alt_text(hardware=chip, model=model)
     assert (
         kind.text in said

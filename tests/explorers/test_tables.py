@@ -6,7 +6,18 @@ import pytest
 from bs4 import BeautifulSoup
 
 from handful.symbolic import quantities as q
-from handful_explorers.tables import Table, notation
+from handful_evidence import measured
+from handful_explorers.plotting.measured_ratios import measured_ratios
+from handful_explorers.tables import (
+    Table,
+    bubbles_table,
+    classes_table,
+    notation,
+    schedules_table,
+    step_table,
+    traffic_table,
+    trains_table,
+)
 
 
 def test_a_table_is_its_texts_and_no_markup_of_theirs():
@@ -47,3 +58,41 @@ def test_the_notation_is_in_its_sections():
     assert len(listing) == 2 and len(soup.select("tbody tr[id]")) == 2
     heads = [th.text for th in soup.select('th[scope="rowgroup"]')]
     assert heads == list(dict.fromkeys([q.batch.section, q.context.section]))
+
+
+@pytest.mark.parametrize(
+    "table, count",
+    [
+        (bubbles_table(), 4),
+        (schedules_table(stages=4, micro_batches=8, backward=2, weights=1), 5),
+        (step_table(), 7),
+        (traffic_table(8, devices=8), 7),
+        (trains_table((0.5, 0.9), interval=0.02, seats=40, tokens=30, requests=1000), 2),
+    ],
+)
+def test_every_row_of_a_table_is_as_long_as_its_head(table, count):
+    assert len(table.rows) == count
+    assert all(len(row) == len(table.head) and all(row[:1]) for row in table.rows)
+
+
+def test_a_closed_form_of_nothing_has_no_ratio():
+    rows = {row[0]: row[2:] for row in traffic_table(8, devices=8).rows}
+    assert rows["Share of copies that leave"] == ["0", "–"]
+
+
+def test_table_and_figure_show_every_class_and_every_row_of_the_dense_model():
+    head, rows = classes_table()
+    assert sum(int(row[1]) for row in rows) == len(measured.ratios())
+    assert all(len(row) == len(head) for row in rows) and len(rows) == 6
+    assert rows[2][3] == "no band: fewer than 30"
+    drawn = measured_ratios()
+    assert len(drawn.axes) == 2
+    shown = sum(
+        len(line.get_xdata())
+        for axes in drawn.axes
+        for line in axes.lines
+        if line.get_marker() != "None"
+    )
+    assert shown == sum(
+        row.model == measured.MODEL and row.devices in (1, 8) for row in measured.ratios()
+    )

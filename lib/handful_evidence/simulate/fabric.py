@@ -22,6 +22,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from handful import experts as closed
 
@@ -312,6 +313,28 @@ def _load(links, sent) -> dict:
     return copies
 
 
+class Comparison(NamedTuple):
+    """A quantity of one layer's traffic as counted and in closed form, by a key of `UNITS`."""
+
+    quantity: str
+    simulated: float
+    closed_form: float
+    unit: str
+
+
+DEEPSEEK = {
+    "experts": 256,
+    "active_experts": 8,
+    "devices": 64,
+    "domain_devices": 8,
+    "d_model": 7168,
+    "dispatch_bytes": 1,
+    "combine_bytes": 2,
+    "scale_up_bandwidth": 450e9,
+    "scale_out_bandwidth": 50e9,
+}  # DeepSeek-V3 over 64 chips in nodes of 8
+
+
 def compare(
     tokens_per_device: int = 128,
     *,
@@ -319,71 +342,37 @@ def compare(
     domain_limit: int | None = None,
     seed: int = 1,
     **layout,
-) -> tuple[list[str], list[list[str]]]:
-    """Return the head and the rows of a table of counts, closed forms and their ratios.
+) -> list[Comparison]:
+    """Return what `simulate` counts beside the closed forms of `handful.experts`.
 
-    `layout` holds what else `simulate` takes; without any it is DeepSeek-V3 over 64 chips in nodes
-    of 8.
+    `layout` holds what else `simulate` takes, over the settings of `DEEPSEEK`.
 
-    >>> head, rows = compare(512, devices=16)
-    >>> head
-    ['One layer', 'Simulated', 'Closed form', 'Ratio']
-    >>> rows[0][0], rows[0][2:]  # two nodes: half of the copies leave
-    ('Share of copies that leave', ['0.5', '1'])
+    >>> leaving = compare(512, devices=16)[0]  # two nodes: half of the copies leave
+    >>> round(leaving.simulated, 2), leaving.closed_form
+    (0.5, 0.5)
     """
-    from handful.units import format_value
-
-    given = {
-        "experts": 256,
-        "active_experts": 8,
-        "devices": 64,
-        "domain_devices": 8,
-        "d_model": 7168,
-        "dispatch_bytes": 1,
-        "combine_bytes": 2,
-        "scale_up_bandwidth": 450e9,
-        "scale_out_bandwidth": 50e9,
-        **layout,
-    }
-    seen = simulate(tokens_per_device, once=once, domain_limit=domain_limit, seed=seed, **given)
-    domains = given["devices"] // given["domain_devices"]
-    known = given | {
-        "batch": tokens_per_device * given["devices"],
-        "domain_limit": domain_limit or domains,
-    }
-    reached = closed.domains_reached(known)
-    chips = closed.domains_reached(known, domain_devices=1)
-    up, out, whole = (closed.scale_up_time, closed.scale_out_time, closed.all_to_all_time)
-    if once:
-        up, out, whole = (
-            closed.scale_up_time_once,
-            closed.scale_out_time_once,
-            closed.all_to_all_time_once,
-        )
-    pairs = [
-        ("Share of copies that leave", seen.fraction_leaving, closed.fraction_leaving(known), "1"),
-        ("Chips that a token reaches", seen.devices_reached, chips, "1"),
-        (
-            "Domains that a token reaches",
-            seen.domains_reached,
-            min(reached, known["domain_limit"]),
-            "1",
-        ),
-        ("Mean link to a switch", seen.scale_up[0], up(known) * given["scale_up_bandwidth"], "B"),
-        ("Mean link to a port", seen.scale_out[0], out(known) * given["scale_out_bandwidth"], "B"),
-        ("Busiest chip over the mean", seen.imbalance, closed.load_imbalance(known), "1"),
-        ("Slowest link; mean link", seen.time, whole(known), "s"),
+    settings = DEEPSEEK | layout
+    seen = simulate(tokens_per_device, once=once, domain_limit=domain_limit, seed=seed, **settings)
+    limit = domain_limit or settings["devices"] // settings["domain_devices"]
+    known = settings | {"batch": tokens_per_device * settings["devices"], "domain_limit": limit}
+    up, out, whole = (
+        (closed.scale_up_time_once, closed.scale_out_time_once, closed.all_to_all_time_once)
+        if once
+        else (closed.scale_up_time, closed.scale_out_time, closed.all_to_all_time)
+    )
+    chips, domains = closed.domains_reached(known, domain_devices=1), closed.domains_reached(known)
+    up_bytes = up(known) * settings["scale_up_bandwidth"]
+    out_bytes = out(known) * settings["scale_out_bandwidth"]
+    leaving, imbalance = closed.fraction_leaving(known), closed.load_imbalance(known)
+    return [
+        Comparison("Share of copies that leave", seen.fraction_leaving, leaving, "1"),
+        Comparison("Chips that a token reaches", seen.devices_reached, chips, "1"),
+        Comparison("Domains that a token reaches", seen.domains_reached, min(domains, limit), "1"),
+        Comparison("Mean link to a switch", seen.scale_up[0], up_bytes, "B"),
+        Comparison("Mean link to a port", seen.scale_out[0], out_bytes, "B"),
+        Comparison("Busiest chip over the mean", seen.imbalance, imbalance, "1"),
+        Comparison("Slowest link; mean link", seen.time, whole(known), "s"),
     ]
-    rows = [
-        [
-            label,
-            format_value(a, unit),
-            format_value(b, unit),
-            format_value(a / b, "1") if b else "–",
-        ]
-        for label, a, b, unit in pairs
-    ]
-    return ["One layer", "Simulated", "Closed form", "Ratio"], rows
 
 
 def _check(experts: int, active_experts: int, places: int) -> None:

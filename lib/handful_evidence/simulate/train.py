@@ -28,6 +28,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist, fmean
+from typing import NamedTuple
 
 from handful import balance
 
@@ -432,6 +433,17 @@ def delay_bound(
     return (high + 1) * interval
 
 
+class Load(NamedTuple):
+    """What a load does to requests; shares of 1 that miss their train, and times in seconds."""
+
+    load: float
+    missed: float  # exact, for geometric lengths
+    missed_simulated: float
+    missed_uneven: float  # simulated, for log-normal lengths
+    mean_delay: float  # exact
+    delay_bound: float  # which 99 of 100 keep within
+
+
 def compare(
     loads: Sequence[float] = (0.9, 0.95, 0.97, 0.99),
     *,
@@ -441,48 +453,34 @@ def compare(
     spread: float = 2.15,
     requests: int = 400_000,
     seed: int = 1,
-) -> tuple[list[str], list[list[str]]]:
-    """Return a table for the page, a row for each load: head and rows.
+) -> list[Load]:
+    """Return theory and simulation for each load.
 
     The share that misses its train, exact and simulated for geometric lengths, and simulated for
     log-normal ones whose standard deviation is `spread` times their mean; the exact mean delay; and
     what 99 of 100 keep within.  A run begins with the seats taken that are wanted on average, and
     its first tenth does not count.
     """
-    from handful.units import format_value
-
-    kinds = [
-        answer_lengths(tokens, requests, seed + 1),
-        answer_lengths(tokens, requests, seed + 1, spread),
-    ]
+    even = answer_lengths(tokens, requests, seed + 1)
+    uneven = answer_lengths(tokens, requests, seed + 1, spread)
     unit, aboard = poisson_arrivals(1.0, requests, seed), answer_lengths(tokens, seats, seed + 2)
-    head = [
-        "Load",
-        "Miss a train, exact",
-        "Simulated",
-        "Simulated, uneven lengths",
-        "Mean delay, exact",
-        "99 of 100 within",
-    ]
-    rows = []
-    for load in loads:
-        missed = []
-        for lengths in kinds:
-            rate = load * seats / interval / fmean(lengths)
-            arrivals = [time / rate for time in unit]
-            leaves = depart(arrivals, interval, seats, lengths, aboard[: int(load * seats)])
-            counted = zip(leaves[requests // 10 :], arrivals[requests // 10 :], strict=True)
-            missed.append(
-                sum(leave - arrival > interval for leave, arrival in counted)
-                / (requests - requests // 10)
-            )
-        shares = (left_behind(load, seats, 1, tokens), *missed)
-        rows.append(
-            [
-                format_value(load, "%"),
-                *(format_value(share, "%", 2) for share in shares),
-                format_value(mean_delay(interval, load, seats, tokens), "s"),
-                format_value(delay_bound(interval, load, seats, tokens), "s"),
-            ]
+    first = requests // 10
+
+    def missed(load: float, lengths: Sequence[int]) -> float:
+        rate = load * seats / interval / fmean(lengths)
+        arrivals = [time / rate for time in unit]
+        leaves = depart(arrivals, interval, seats, lengths, aboard[: int(load * seats)])
+        counted = zip(leaves[first:], arrivals[first:], strict=True)
+        return sum(leave - arrival > interval for leave, arrival in counted) / (requests - first)
+
+    return [
+        Load(
+            load,
+            left_behind(load, seats, 1, tokens),
+            missed(load, even),
+            missed(load, uneven),
+            mean_delay(interval, load, seats, tokens),
+            delay_bound(interval, load, seats, tokens),
         )
-    return head, rows
+        for load in loads
+    ]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from .balance import trains_table
 from .ciphers import avalanche_table, characteristic_table, distinguisher_table
 from .lifetime_cost import approaches_table, runs_table, splits_table
+from .measurement import classes_table
 from .memory_wall import longest_table, sharing_table
 from .multi_rack_pipelines import domains_table, memory_played
 from .overtraining import disclosed_table
 from .perturbation_growth import worst_direction_table
+from .pipelining import bubbles_table, schedules_table, step_table
 from .price_surcharges import cache_table, measured_ratio_table, output_table, surcharge_table
-from .racks import generations_table, kernels_table, served_table
+from .racks import generations_table, kernels_table, served_table, traffic_table
 from .reversible_networks import gradient_table
 from .table import Part, Table
 from .tiers import drain_table, ways_table
@@ -19,8 +22,10 @@ __all__ = [
     "Table",
     "approaches_table",
     "avalanche_table",
+    "bubbles_table",
     "cache_table",
     "characteristic_table",
+    "classes_table",
     "disclosed_table",
     "distinguisher_table",
     "domains_table",
@@ -33,10 +38,14 @@ __all__ = [
     "memory_played",
     "output_table",
     "runs_table",
+    "schedules_table",
     "served_table",
     "sharing_table",
     "splits_table",
+    "step_table",
     "surcharge_table",
+    "traffic_table",
+    "trains_table",
     "ways_table",
     "worst_direction_table",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from handful import experts
 from handful.racks import kernels, served
 
@@ -111,3 +113,24 @@ def kernels_table() -> Table:
         ],
         rows,
     )
+
+
+def traffic_table(tokens_per_device: int = 128, **settings: Any) -> Table:
+    """Return `fabric.compare`, which takes the same settings, as head and rows of text.
+
+    >>> traffic_table(512, devices=16)[1][0][2:]  # two nodes: half of the copies leave
+    ['0.5', '1']
+    """
+    from handful.units import format_value
+    from handful_evidence.simulate import fabric
+
+    rows = [
+        [
+            row.quantity,
+            format_value(row.simulated, row.unit),
+            format_value(row.closed_form, row.unit),
+            format_value(row.simulated / row.closed_form, "1") if row.closed_form else "–",
+        ]
+        for row in fabric.compare(tokens_per_device, **settings)
+    ]
+    return Table(["One layer", "Simulated", "Closed form", "Ratio"], rows)
