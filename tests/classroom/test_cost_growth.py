@@ -207,7 +207,7 @@ NEVER = {
 # Modules that the classroom imports and hands no student's text.
 NEVER_THERE = {
     "query": BOOK,
-    "handful_evidence.claims": BOOK,
+    "handful_evidence.claims.reader": BOOK,
     "handful_evidence.claims.checks.serving": BOOK,
     "equation": BOOK,
     "memory_wall": BOOK,
@@ -226,7 +226,7 @@ NEVER_THERE = {
     "handful_study.source": BOOK,
     "handful_study.words": BOOK,
     "handful_explorers.plotting.declare": BOOK,
-    "handful_explorers.plotting.explorer": BOOK,
+    "handful_explorers.plotting.validation": BOOK,
     "handful_explorers.plotting.figure": "reads the SVG that matplotlib draws of numbers",
 }
 
