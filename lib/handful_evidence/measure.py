@@ -321,28 +321,14 @@ def measure(
             f"repeats must be 1 or more and seconds above 0; got {repeats} and {seconds}."
         )
     begun = clock()
-    rate, size = 0.0, 0
-    for n in backend.sizes:
-        took = _median(backend.square(n), backend, clock, repeats)
-        if 2 * n**3 / took > rate:
-            rate, size = 2 * n**3 / took, n
-        if 8 * took * (repeats + 2) > seconds / 4:  # twice the size takes eight times as long
-            break
+    rate, size = _arithmetic_rate(backend, seconds / 4, repeats, clock)
     say(f"arithmetic: {format_value(rate, 'FLOP/s')}")
-
     by = {name: _median(call, backend, clock, repeats) for name, call in backend.reads.items()}
     way = min(by, key=lambda name: by[name])
     bandwidth = backend.weight_bytes / by[way]
     say(f"memory: {format_value(bandwidth, 'B/s')}")
 
     amount = format_value(backend.weight_bytes, "B").replace(NBSP, " ")
-    how = (
-        f"measured with {backend.name}, medians of {repeats}: arithmetic as 2 × {size}³ FLOP of a "
-        "square "
-        f"product over its time; memory as {amount} of weights, counted once, over the time of a "
-        f"{way}; "
-        f"products of {backend.width} × {backend.width} weights, vectors not counted"
-    )
     report = Report(
         backend.name,
         backend.precision,
@@ -350,7 +336,9 @@ def measure(
         bandwidth,
         backend.bytes_per_parameter,
         backend.width,
-        how,
+        f"measured with {backend.name}, medians of {repeats}: arithmetic as 2 × {size}³ FLOP of a "
+        f"square product over its time; memory as {amount} of weights, counted once, over the time "
+        f"of a {way}; products of {backend.width} × {backend.width} weights, vectors not counted",
     )
     known, note = _known(report), ""
     points: list[Point] = []
@@ -362,11 +350,23 @@ def measure(
         took = _median(backend.product(batch), backend, clock, repeats)
         points.append(Point(batch, took, predicted))
         if len(points) % 4 == 0:
-            say(
-                f"batch {batch}: {format_value(took, 's')}, predicted "
-                f"{format_value(predicted, 's')}"
-            )
+            times = format_value(took, "s"), format_value(predicted, "s")
+            say(f"batch {batch}: {times[0]}, predicted {times[1]}")
     return replace(report, points=tuple(points), note=note)
+
+
+def _arithmetic_rate(
+    backend: Backend, seconds: float, repeats: int, clock: Callable[[], float]
+) -> tuple[float, int]:
+    """Return the greatest rate of a square product, in FLOP/s, and the size that reached it."""
+    rate, size = 0.0, 0
+    for n in backend.sizes:
+        took = _median(backend.square(n), backend, clock, repeats)
+        if 2 * n**3 / took > rate:
+            rate, size = 2 * n**3 / took, n
+        if 8 * took * (repeats + 2) > seconds:  # twice the size takes eight times as long
+            break
+    return rate, size
 
 
 # Backends -----------------------------------------------------------------------------------------

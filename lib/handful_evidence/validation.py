@@ -131,6 +131,19 @@ def _chips(row) -> int:
     return row["moe_ep"] if row["moe_ep"] > 1 else row["chips"]
 
 
+# What tells one measured run from another.
+_RUN = (
+    "model",
+    "system",
+    "precision",
+    "isl_tokens",
+    "osl_tokens",
+    "concurrency",
+    "ttft_ms",
+    "tpot_ms",
+)
+
+
 @cache
 def cases() -> tuple[Case, ...]:
     """Return every measured row whose model's shape is known."""
@@ -140,66 +153,56 @@ def cases() -> tuple[Case, ...]:
         model = _MODELS.get(row["model"].split("/")[1])
         if model is None:
             continue
-        chip, chips = facts.get("accelerators", _CHIPS[row["system"]]), _chips(row)
-        sharing = (
-            "attention apart"
-            if row["attention_dp"] > 1
-            else "experts whole"
-            if row["moe_ep"] > 1
-            else "sliced"
-        )
-        guesses = row["measured_date"] in _GUESSING.get(model, ())
-        four = row["precision"] == "fp4"
-        precision = "bf16" if four and not chip["fp4_dense_flops"] else row["precision"]
-        known = scenario.values(
-            hardware=chip.name,
-            model=model,
-            precision=precision,
-            devices=chips,
-            context=row["isl_tokens"] + row["osl_tokens"] / 2,
-            batch=row["concurrency"],
-            **({"bytes_per_parameter": _FOUR_BIT} if four else {}),
-        )
-        known |= {
-            "prompt_per_answer": row["isl_tokens"] / row["osl_tokens"],
-            "drafts": (1 if sharing == "attention apart" else 3) if guesses else 0,
-        }
-        run = tuple(
-            row[column]
-            for column in (
-                "model",
-                "system",
-                "precision",
-                "isl_tokens",
-                "osl_tokens",
-                "concurrency",
-                "ttft_ms",
-                "tpot_ms",
-            )
-        )
-        why_not = (
-            "a run that is listed twice"
-            if run in runs
-            else "on GB200 some chips only read prompts, and how many is not recorded"
-            if row["system"] == "gb200"
-            else ""
-        )
+        run = tuple(row[column] for column in _RUN)
+        why_not = ""
+        if run in runs:
+            why_not = "a run that is listed twice"
+        elif row["system"] == "gb200":
+            why_not = "on GB200 some chips only read prompts, and how many is not recorded"
         runs.add(run)
-        found.append(
-            Case(
-                row.name,
-                model,
-                chip.name,
-                row["precision"],
-                chips,
-                row["concurrency"],
-                sharing,
-                known,
-                row["tpot_ms"] / 1e3,
-                why_not,
-            )
-        )
+        found.append(_case(row, model, why_not))
     return tuple(found)
+
+
+def _case(row: facts.Row, model: str, why_not: str) -> Case:
+    """Return a measured row with the values of its symbols."""
+    chip, chips, sharing = facts.get("accelerators", _CHIPS[row["system"]]), _chips(row), "sliced"
+    if row["attention_dp"] > 1:
+        sharing = "attention apart"
+    elif row["moe_ep"] > 1:
+        sharing = "experts whole"
+    guesses = row["measured_date"] in _GUESSING.get(model, ())
+    emulated = row["precision"] == "fp4" and not chip["fp4_dense_flops"]
+    known = scenario.values(
+        hardware=chip.name,
+        model=model,
+        precision="bf16" if emulated else row["precision"],
+        devices=chips,
+        context=row["isl_tokens"] + row["osl_tokens"] / 2,
+        batch=row["concurrency"],
+        **_weights(row["precision"]),
+    )
+    known |= {
+        "prompt_per_answer": row["isl_tokens"] / row["osl_tokens"],
+        "drafts": (1 if sharing == "attention apart" else 3) if guesses else 0,
+    }
+    return Case(
+        row.name,
+        model,
+        chip.name,
+        row["precision"],
+        chips,
+        row["concurrency"],
+        sharing,
+        known,
+        row["tpot_ms"] / 1e3,
+        why_not,
+    )
+
+
+def _weights(precision: str) -> dict[str, float]:
+    """Return the bytes of a weight where they are not those of the scenario's precision."""
+    return {"bytes_per_parameter": _FOUR_BIT} if precision == "fp4" else {}
 
 
 @dataclass(frozen=True)
@@ -401,30 +404,18 @@ def predict(
     chips;
     got 16.
     """
-    load = {
-        "devices": devices,
-        "batch": batch,
-        "context": context,
-        "prompt_per_answer": prompt_per_answer,
-    }
-    refused = outside(model, chip, **load)
+    load = {"devices": devices, "batch": batch, "context": context}
+    refusal = outside(model, chip, **load, prompt_per_answer=prompt_per_answer)
     ways = sorted({case.sharing for case in rows_of(model, chip)})
-    if not refused and sharing not in ways:
-        refused = (
+    if not refusal and sharing not in ways:
+        refusal = (
             f"The fit of {model} on {chip} holds for servers that share the work like this: "
-            f"{', '.join(ways)}; "
-            f"got {sharing}."
+            f"{', '.join(ways)}; got {sharing}."
         )
-    if refused:
-        raise OutsideFit(refused)
+    if refusal:
+        raise OutsideFit(refusal)
     known = scenario.values(
-        hardware=chip,
-        model=model,
-        precision=precision,
-        context=context,
-        batch=batch,
-        devices=devices,
-        **({"bytes_per_parameter": _FOUR_BIT} if precision == "fp4" else {}),
+        hardware=chip, model=model, precision=precision, **load, **_weights(precision)
     )
     return _seconds(
         known | {"prompt_per_answer": prompt_per_answer, "drafts": 0} | terms(model, chip), sharing
@@ -479,9 +470,8 @@ def beyond() -> list[tuple[int, float]]:
         pair = row["shape"], _ALIKE.get(row["chip"], row["chip"])
         if pair not in fitted() or row["chips"] <= reach(*pair)["devices"][1]:
             continue
-        four = {"bytes_per_parameter": _FOUR_BIT} if row["precision"] == "fp4" else {}
         predicted = _seconds(
-            run_values(row) | four | {"drafts": 0} | terms(*pair),
+            run_values(row) | _weights(row["precision"]) | {"drafts": 0} | terms(*pair),
             "attention apart" if row["attention_apart"] else "experts whole",
         )
         found.append((row["chips"], row["tpot_ms"] / 1e3 / predicted))

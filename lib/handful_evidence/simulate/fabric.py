@@ -245,36 +245,18 @@ def simulate(
     _whole(tokens_per_device=tokens_per_device, d_model=d_model)
     domains = devices // domain_devices
     if domain_limit is not None:
-        _whole(domain_limit=domain_limit)
-        left = domain_limit * (experts // domains)
-        if left < active_experts:
-            raise FabricError(
-                f"domain_limit must leave {active_experts} experts or more to choose from; "
-                f"{domain_limit} leaves {left}."
-            )
+        _check_limit(domain_limit, experts // domains, active_experts)
+    draw = np.random.default_rng(seed)
     total = tokens_per_device * devices
-    picks = choose(
-        total, experts, active_experts, domains, domain_limit, np.random.default_rng(seed)
-    )
+    picks = choose(total, experts, active_experts, domains, domain_limit, draw)
     home = np.repeat(np.arange(devices), tokens_per_device)  # the chip of each token
     to = picks // (experts // devices)  # the chip of each copy
-    source = np.broadcast_to(home[:, None], to.shape)
-
     reached = np.zeros((total, devices), bool)
     np.put_along_axis(reached, to, True, axis=1)
     domains_hit = reached.reshape(total, domains, domain_devices).any(axis=2)
 
-    sent = np.zeros((devices, devices), int)  # copies from chip to chip
-    if once:
-        landing = to // domain_devices * domain_devices + source % domain_devices
-        np.add.at(sent, (landing, to), 1)
-        token, domain = np.nonzero(domains_hit)
-        np.add.at(sent, (home[token], domain * domain_devices + home[token] % domain_devices), 1)
-    else:
-        np.add.at(sent, (source, to), 1)
-
     links = network(devices, domain_devices)
-    copies = _load(links, sent)
+    copies = _load(links, _sent(home, to, devices, domain_devices, once, domains_hit))
     rate = {"scale-up": scale_up_bandwidth, "scale-out": scale_out_bandwidth}
     kinds = {link: links.edges[link]["kind"] for link in links.edges}
     bytes_on = {
@@ -289,14 +271,39 @@ def simulate(
     slowest = max(copies[link] / rate[kind] for link, kind in kinds.items())
     loads = np.bincount(to.ravel(), minlength=devices)
     return Traffic(
-        fraction_leaving=float(np.mean(to // domain_devices != source // domain_devices)),
+        fraction_leaving=float(np.mean(to // domain_devices != home[:, None] // domain_devices)),
         devices_reached=float(reached.sum(axis=1).mean()),
         domains_reached=float(domains_hit.sum(axis=1).mean()),
-        scale_up=(float(np.mean(bytes_on["scale-up"])), float(max(bytes_on["scale-up"]))),
-        scale_out=(float(np.mean(bytes_on["scale-out"])), float(max(bytes_on["scale-out"]))),
+        scale_up=_mean_and_most(bytes_on["scale-up"]),
+        scale_out=_mean_and_most(bytes_on["scale-out"]),
         time=slowest * d_model * (dispatch_bytes + combine_bytes),
         imbalance=float(loads.max() / loads.mean()),
     )
+
+
+def _mean_and_most(values: list[float]) -> tuple[float, float]:
+    import numpy as np
+
+    return float(np.mean(values)), float(max(values))
+
+
+def _sent(home, to, devices: int, domain_devices: int, once: bool, domains_hit):
+    """Return how many copies go from each chip to each other.
+
+    `home` is the chip of each token, `to` those of its copies, and `domains_hit` tells which
+    domains it reaches.  With `once` a domain's copies go by the chip of the sender's place there.
+    """
+    import numpy as np
+
+    sent, source = np.zeros((devices, devices), int), home[:, None]
+    if not once:
+        np.add.at(sent, (source, to), 1)
+        return sent
+    landing = to // domain_devices * domain_devices + source % domain_devices
+    np.add.at(sent, (landing, to), 1)
+    token, domain = np.nonzero(domains_hit)
+    np.add.at(sent, (home[token], domain * domain_devices + home[token] % domain_devices), 1)
+    return sent
 
 
 def _load(links, sent) -> dict:
@@ -392,6 +399,16 @@ def _layout(devices: int, domain_devices: int) -> None:
     if devices % domain_devices:
         raise FabricError(
             f"devices must be a multiple of domain_devices; got {devices} and {domain_devices}."
+        )
+
+
+def _check_limit(domain_limit: int, experts_of_domain: int, active_experts: int) -> None:
+    _whole(domain_limit=domain_limit)
+    left = domain_limit * experts_of_domain
+    if left < active_experts:
+        raise FabricError(
+            f"domain_limit must leave {active_experts} experts or more to choose from; "
+            f"{domain_limit} leaves {left}."
         )
 
 

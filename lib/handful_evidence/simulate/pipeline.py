@@ -18,7 +18,8 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -60,6 +61,9 @@ class Schedule:
     orders: Sequence[Sequence[tuple[Piece, ...]]]
     device_of: Callable[[int, int], int]
     chunks: int = 1
+
+
+_Pass = tuple[str, int, int, int]  # "F" or "B", stream, stage, micro-batch
 
 
 class Bar(NamedTuple):
@@ -209,69 +213,7 @@ def dual_pipe(stages: int, micro_batches: int) -> Schedule:
             "least "
             f"two for each device; got {stages} devices and {micro_batches} micro-batches."
         )
-    half, orders = stages // 2, []
-    for device in range(stages):
-        near = min(device, stages - 1 - device)  # distance from the nearer end
-        order: list[tuple[Piece, ...]] = []
-        count: dict[tuple[str, int], int] = {}
-        late: list[Piece] = []  # weight halves that were put off
-
-        def piece(kind: str, phase: int, device=device, count=count) -> Piece:
-            # Phase 0 comes from the nearer end, phase 1 from the farther one.
-            stream = phase ^ (device >= half)
-            done = "F" if kind == "F" else "B"
-            number = count.get((done, stream), 0)
-            count[done, stream] = number + 1
-            return Piece(kind, stream, device if stream == 0 else stages - 1 - device, number)
-
-        def forward(phase: int, order=order, piece=piece) -> None:
-            order.append((piece("F", phase),))
-
-        def backward(phase: int, split: bool = False, order=order, late=late, piece=piece) -> None:
-            step = piece("I" if split else "B", phase)
-            order.append((step,))
-            if split:
-                late.append(step._replace(kind="W"))
-
-        def weights(order=order, late=late) -> None:
-            order.append((late.pop(0),))
-
-        def both(ahead: int, back: int, order=order, piece=piece) -> None:
-            order.append((piece("F", ahead), piece("B", back)))
-
-        for _ in range(2 * (half - near - 1)):
-            forward(0)
-        for _ in range(near + 1):
-            forward(0)
-            forward(1)
-        for _ in range(half - near - 1):
-            backward(1, split=True)
-            weights()
-            forward(1)
-        for i in range(micro_batches // 2 - stages + near + 1):
-            if (
-                i == 0 and near == half - 1
-            ):  # the middle pair starts without overlap: a smaller bubble
-                forward(0)
-                backward(1)
-            else:
-                both(0, 1)
-            both(1, 0)
-        for _ in range(half - near - 1):
-            backward(1)
-            both(1, 0)
-        split = False
-        for i in range(near + 1):
-            split |= i == (near + 1) // 2 and near % 2 == 1
-            backward(1, split)
-            split |= i == (near + 1) // 2 and near % 2 == 0
-            backward(0, split)
-        for _ in range(half - near - 1):
-            weights()
-            backward(0, split=True)
-        while late:
-            weights()
-        orders.append(order)
+    orders = [_DualPipeOrder(stages, micro_batches, device).order() for device in range(stages)]
     return Schedule(
         "DualPipe",
         stages,
@@ -280,6 +222,75 @@ def dual_pipe(stages: int, micro_batches: int) -> Schedule:
         orders,
         lambda stream, stage: stage if stream == 0 else stages - 1 - stage,
     )
+
+
+class _DualPipeOrder:
+    """The steps of one device in DualPipe; phase 0 comes from its nearer end, 1 from the other."""
+
+    def __init__(self, stages: int, micro_batches: int, device: int) -> None:
+        self.stages, self.micro_batches, self.device = stages, micro_batches, device
+        self.near = min(device, stages - 1 - device)  # distance from the nearer end
+        self.steps: list[tuple[Piece, ...]] = []
+        self.count: Counter[tuple[str, int]] = Counter()
+        self.late: list[Piece] = []  # weight halves that were put off
+
+    def piece(self, kind: str, phase: int) -> Piece:
+        stream = phase ^ (self.device >= self.stages // 2)
+        done = "F" if kind == "F" else "B"
+        number = self.count[done, stream]
+        self.count[done, stream] += 1
+        stage = self.device if stream == 0 else self.stages - 1 - self.device
+        return Piece(kind, stream, stage, number)
+
+    def forward(self, phase: int) -> None:
+        self.steps.append((self.piece("F", phase),))
+
+    def backward(self, phase: int, split: bool = False) -> None:
+        step = self.piece("I" if split else "B", phase)
+        self.steps.append((step,))
+        if split:
+            self.late.append(step._replace(kind="W"))
+
+    def weights(self) -> None:
+        self.steps.append((self.late.pop(0),))
+
+    def both(self, ahead: int, back: int) -> None:
+        self.steps.append((self.piece("F", ahead), self.piece("B", back)))
+
+    def order(self) -> list[tuple[Piece, ...]]:
+        """Return the steps: forward passes, pairs that overlap, then backward passes."""
+        near, inner = self.near, self.stages // 2 - self.near - 1  # distance from the middle
+        for _ in range(2 * inner):
+            self.forward(0)
+        for _ in range(near + 1):
+            self.forward(0)
+            self.forward(1)
+        for _ in range(inner):
+            self.backward(1, split=True)
+            self.weights()
+            self.forward(1)
+        for i in range(self.micro_batches // 2 - self.stages + near + 1):
+            if i == 0 and inner == 0:  # the middle pair starts without overlap: a smaller bubble
+                self.forward(0)
+                self.backward(1)
+            else:
+                self.both(0, 1)
+            self.both(1, 0)
+        for _ in range(inner):
+            self.backward(1)
+            self.both(1, 0)
+        split = False
+        for i in range(near + 1):
+            split |= i == (near + 1) // 2 and near % 2 == 1
+            self.backward(1, split)
+            split |= i == (near + 1) // 2 and near % 2 == 0
+            self.backward(0, split)
+        for _ in range(inner):
+            self.weights()
+            self.backward(0, split=True)
+        while self.late:
+            self.weights()
+        return self.steps
 
 
 SCHEDULES: dict[str, Callable[[int, int], Schedule]] = {
@@ -344,28 +355,22 @@ def run(
         )
     length = {"F": forward, "B": backward, "I": backward - weights, "W": weights}
     length = {kind: time / schedule.chunks for kind, time in length.items()}
-    done: dict[tuple[str, int, int, int], float] = {}
+    bars = _play(schedule, length, overlapped, hop)
+    makespan = max(bar.end for bar in bars)
+    idle = [
+        makespan - math.fsum(bar.end - bar.start for bar in bars if bar.device == d)
+        for d in range(schedule.devices)
+    ]
+    return Run(bars, makespan, idle, [_held(schedule, bars, d) for d in range(schedule.devices)])
 
-    def needs(piece: Piece):
-        """Yield what has to be done before a piece, each with the delay on the way here."""
-        kind, stream, stage, number = piece
-        here = schedule.device_of(stream, stage)
-        if kind == "F" and stage > 0:
-            yield (
-                ("F", stream, stage - 1, number),
-                hop * (schedule.device_of(stream, stage - 1) != here),
-            )
-        if kind in "BI":
-            yield ("F", stream, stage, number), 0.0
-            if stage < schedule.stages - 1:
-                yield (
-                    ("B", stream, stage + 1, number),
-                    hop * (schedule.device_of(stream, stage + 1) != here),
-                )
-        if kind == "W":
-            yield ("B", stream, stage, number), 0.0
 
+def _play(schedule: Schedule, length: dict[str, float], overlapped: float, hop: float) -> list[Bar]:
+    """Return the bars of a schedule in which every device works as soon as it can.
+
+    Raises Deadlock where no device can go on.
+    """
     bars: list[Bar] = []
+    done: dict[_Pass, float] = {}
     clock, at = [0.0] * schedule.devices, [0] * schedule.devices
     left = sum(map(len, schedule.orders))
     while left:
@@ -373,13 +378,12 @@ def run(
         for device, order in enumerate(schedule.orders):
             while at[device] < len(order):
                 step = order[at[device]]
-                wanted = [need for piece in step for need in needs(piece)]
+                wanted = [need for piece in step for need in _needs(schedule, piece, hop)]
                 if any(key not in done for key, _ in wanted):
                     break
                 start = max([clock[device], *(done[key] + delay for key, delay in wanted)])
-                clock[device] = end = start + (
-                    overlapped if len(step) == 2 else length[step[0].kind]
-                )
+                took = overlapped if len(step) == 2 else length[step[0].kind]
+                clock[device] = end = start + took
                 for kind, stream, stage, number in step:
                     if kind != "W":
                         done["F" if kind == "F" else "B", stream, stage, number] = end
@@ -387,16 +391,28 @@ def run(
                 at[device] += 1
                 left -= 1
         if left == before:
-            stuck = {
-                d: order[at[d]] for d, order in enumerate(schedule.orders) if at[d] < len(order)
-            }
-            raise Deadlock(stuck)
-    makespan = max(clock)
-    idle = [
-        makespan - math.fsum(bar.end - bar.start for bar in bars if bar.device == d)
-        for d in range(schedule.devices)
-    ]
-    return Run(bars, makespan, idle, [_held(schedule, bars, d) for d in range(schedule.devices)])
+            raise Deadlock(
+                {d: order[at[d]] for d, order in enumerate(schedule.orders) if at[d] < len(order)}
+            )
+    return bars
+
+
+def _needs(schedule: Schedule, piece: Piece, hop: float) -> Iterator[tuple[_Pass, float]]:
+    """Yield what has to be done before a piece, each with the delay on the way here."""
+    kind, stream, stage, number = piece
+
+    def way(other: int) -> float:
+        here, there = (schedule.device_of(stream, s) for s in (stage, other))
+        return hop * (here != there)
+
+    if kind == "F" and stage > 0:
+        yield ("F", stream, stage - 1, number), way(stage - 1)
+    if kind in "BI":
+        yield ("F", stream, stage, number), 0.0
+        if stage < schedule.stages - 1:
+            yield ("B", stream, stage + 1, number), way(stage + 1)
+    if kind == "W":
+        yield ("B", stream, stage, number), 0.0
 
 
 def circle(stages: int, micro_batches: int, stage_time: float, hop: float = 0.0, rounds: int = 200):
