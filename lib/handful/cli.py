@@ -154,7 +154,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 
     name = next((word for word in argv[:1] if not word.startswith("-")), None)
     if name is not None and name not in commands.choices:
-        from .facts import nearest
+        from .nearest import nearest
 
         raise UsageError(
             f"There is no command {name!r}; the nearest are: {nearest(name, commands.choices)}."
@@ -221,7 +221,7 @@ def print_list(head: str, lines: Sequence[str]) -> None:
 
 
 def _formula(options: argparse.Namespace) -> None:
-    from .facts import nearest
+    from .nearest import nearest
     from .query import registry
 
     formulas = registry()

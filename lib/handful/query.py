@@ -16,16 +16,17 @@ which they ask.
 from __future__ import annotations
 
 import ast
-import difflib
 import importlib
 import math
 import operator
 import pkgutil
 import re
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .nearest import nearest
 
 if TYPE_CHECKING:
     from .facts import Row
@@ -38,11 +39,6 @@ CHOICES = ("hardware", "model", "precision")
 
 class AskError(ValueError):
     """A request that cannot be answered; the message says what is allowed."""
-
-
-def nearest(name: str, known: Collection[str]) -> str:
-    """Return the names most like `name`, as a phrase."""
-    return " or ".join(difflib.get_close_matches(name, known, n=3, cutoff=0.4) or sorted(known)[:5])
 
 
 # The lecture
@@ -161,9 +157,7 @@ def evaluate(text: str) -> Result:
     name, given, digits = parse_live(text)
     formulas = registry()
     if name not in formulas:
-        raise AskError(
-            f"There is no formula {name!r}; the nearest names are {nearest(name, formulas)}."
-        )
+        raise AskError(f"There is no formula {name!r}; the nearest are {nearest(name, formulas)}.")
     formula = formulas[name]
     known = {q.name for q in formula.inputs}
     if (

@@ -25,7 +25,7 @@ from numbers import Real
 from typing import Any, TypedDict
 
 from . import facts, shapes
-from .facts import nearest
+from .nearest import nearest
 
 __all__ = ["DEFAULT", "PRECISIONS", "ScenarioError", "model_row", "notes", "page_rows", "values"]
 

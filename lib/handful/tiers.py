@@ -37,6 +37,7 @@ from typing import Any
 from sympy import Eq, Expr, Rational
 
 from . import balance, facts, scenario
+from .nearest import nearest
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
@@ -387,7 +388,7 @@ def offers(
     kinds = {name for row in rows for name in (row.name, _kind(row))}
     for name in given:
         if name not in kinds:
-            near = facts.nearest(name, sorted(kinds))
+            near = nearest(name, sorted(kinds))
             raise TierError(f"There is no tier {name!r}; the nearest are: {near}.")
     found = [_offer("chip memory", "chip memory", hold_rate_in_memory(assumed), 0.0)]
     for row in rows:

@@ -11,6 +11,7 @@ from functools import cache
 import sympy
 
 from handful import query as ask
+from handful.nearest import nearest
 from handful.symbolic.dimensions import NONE, Dimension, dimension_of
 from handful.symbolic.parse_quantity import read
 from handful.symbolic.quantities import table
@@ -42,7 +43,7 @@ def author_tree(
         if name not in formulas:
             raise entry.error(
                 f"there is no formula or quantity {name!r}; the nearest are "
-                f"{ask.nearest(name, [*formulas, *table])}.",
+                f"{nearest(name, [*formulas, *table])}.",
                 where,
             )
         tree = _tree_of(name)

@@ -83,7 +83,7 @@ def retired() -> set[str]:
 
 def card(name: str) -> Card:
     """Return the card of that id, or raise a SourceError that lists the nearest ids."""
-    from handful.query import nearest
+    from handful.nearest import nearest
 
     if name not in cards():
         raise SourceError(f"There is no card {name!r}; the nearest are {nearest(name, cards())}.")

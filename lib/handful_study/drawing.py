@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from handful import query as ask
+from handful.nearest import nearest
 from handful.symbolic.parse_quantity import WrittenError, read
 from handful.symbolic.quantities import table
 from handful_evidence.random32 import mulberry32
@@ -95,8 +96,7 @@ def drawn_values(name: str, given, entry: Entry, where: str = "draw") -> tuple:
         for value in many:
             if value not in known:
                 raise entry.error(
-                    f"{name}: there is no {value!r}; the nearest are "
-                    f"{ask.nearest(str(value), known)}.",
+                    f"{name}: there is no {value!r}; the nearest are {nearest(str(value), known)}.",
                     where,
                 )
         return many

@@ -53,7 +53,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from handful import query as ask
+from handful.nearest import nearest
 from handful.symbolic.dimensions import DimensionError
 from handful.symbolic.quantities import table
 from handful.units import UNITS
@@ -148,7 +148,7 @@ def _check_drawn_names(problem: Problem) -> None:
         if name not in table and name not in problem.units:
             raise problem.entry.error(
                 f"{name!r} is no quantity, so it needs a unit in units; the nearest quantities are "
-                f"{ask.nearest(name, table)}.",
+                f"{nearest(name, table)}.",
                 "draw",
             )
 
@@ -336,6 +336,6 @@ def problem(name: str) -> Problem:
     """
     if name not in _entries():
         raise SourceError(
-            f"There is no problem {name!r}; the nearest are {ask.nearest(name, _entries())}."
+            f"There is no problem {name!r}; the nearest are {nearest(name, _entries())}."
         )
     return _problem(name)

@@ -253,6 +253,7 @@ def check_place(entry: Entry) -> tuple[str, str, str | None]:
 
     The time is None where the entry has none.
     """
+    from handful.nearest import nearest
     from handful.query import AskError, lecture_seconds
 
     section = str(entry.head["section"])
@@ -265,11 +266,9 @@ def check_place(entry: Entry) -> tuple[str, str, str | None]:
     chapter, anchor = match.groups()
     known = anchors(chapter)
     if known is not None and anchor not in known:
-        import difflib
-
-        near = difflib.get_close_matches(anchor, known, n=3, cutoff=0.3) or list(known)[:5]
+        near = nearest(anchor, known)
         raise entry.error(
-            f"{chapter} has no section {anchor!r}; the nearest are {', '.join(near)}.", "section"
+            f"{chapter} has no section {anchor!r}; the nearest are {near}.", "section"
         )
     time = entry.head.get("lecture")
     if time is not None:

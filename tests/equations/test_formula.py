@@ -191,7 +191,10 @@ def test_arrays_broadcast():
             ),
             "active_experts must be at most",
         ),
-        (lambda: latency.compute_time(values(), bach=1), "has no input 'bach'; did you mean batch"),
+        (
+            lambda: latency.compute_time(values(), bach=1),
+            "has no input 'bach'; the nearest are: batch",
+        ),
         (lambda: latency.compute_time(context=4), "does not depend on context; it takes"),
         (
             lambda: latency.compute_time.solve("context"),

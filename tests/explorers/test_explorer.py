@@ -94,7 +94,7 @@ def make(**changes):
         ),
         (
             dict(presets=[Preset("p", {"contxt": 5000})]),
-            "no control 'contxt'; did you mean context",
+            "no control 'contxt'; the nearest are: context",
         ),
         (dict(presets=[Preset("p", {"batch": 1e9})]), "batch must be between 1 and 65536"),
         (
@@ -364,7 +364,7 @@ def test_train():
             - np.bincount(ends, minlength=ends.max() + 1)
         )
         assert (len(v["aboard"]) + riding).max() == 8
-    with pytest.raises(ExplorerError, match="did you mean seats"):
+    with pytest.raises(ExplorerError, match="the nearest are: seats"):
         Explorer("train", "Train", kind="train", controls=[Control(IntSlider(), "seat")])
 
 
@@ -423,7 +423,7 @@ def test_bars_show_what_the_formulas_give():
         latency.compute_time(bars.symbol_values(bars.state(batch=512))),
     ]
     assert bars.alt_text().startswith("Read caches ") and len(bars.figure().axes[0].patches) == 2
-    with pytest.raises(ExplorerError, match="did you mean batch"):
+    with pytest.raises(ExplorerError, match="the nearest are: batch"):
         Explorer(
             "bars",
             "Bars",

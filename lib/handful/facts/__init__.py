@@ -13,13 +13,12 @@ first use; nothing is read at import.  `schema.py` declares what a table may hol
 from __future__ import annotations
 
 import csv
-import difflib
 import math
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ..nearest import nearest
 from .schema import CHECKS, NO_SOURCE, TABLES
 
 __all__ = ["FactsError", "Row", "Table", "get", "load", "tables"]
@@ -31,21 +30,6 @@ class FactsError(ValueError):
     """A row that the table does not allow, or a name that it does not have."""
 
     exit_code = 2
-
-
-def nearest(name: str, names: Iterable[str], limit: int = 3) -> str:
-    """Return the known names most like `name`, comma-separated; all of them where none is alike.
-
-    >>> nearest("H100", ["H100 SXM", "TPU v5e"])
-    'H100 SXM'
-    """
-    known_names = list(names)
-    folded = {known.lower(): known for known in known_names}
-    wanted = str(name).lower()
-    near = [known for low, known in folded.items() if wanted and wanted in low][:limit]
-    alike = (folded[low] for low in difflib.get_close_matches(wanted, folded, n=limit))
-    near += [known for known in alike if known not in near]
-    return ", ".join(near[:limit] or known_names)
 
 
 class Row(dict[str, Any]):

@@ -22,7 +22,6 @@ got 0.
 
 from __future__ import annotations
 
-import difflib
 import random
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, reduce
@@ -32,6 +31,7 @@ import sympy
 from sympy.printing.numpy import NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 
+from ..nearest import nearest
 from .dimensions import NONE, DimensionError, dimension_of
 from .expression_tree import Tree, to_tree
 from .printing import Latex
@@ -168,9 +168,9 @@ class Formula:
             names = {q.name for q in self.inputs}
             for name in values:
                 if name not in names and name not in table:
-                    near = difflib.get_close_matches(name, names, n=2) or sorted(names)
                     raise FormulaError(
-                        f"{self.name} has no input {name!r}; did you mean {' or '.join(near)}?"
+                        f"{self.name} has no input {name!r}; the nearest are: "
+                        f"{nearest(name, sorted(names))}."
                     )
                 if name not in names and not known:
                     raise FormulaError(

@@ -5,7 +5,6 @@ The quantities themselves stand in ``quantities.py``, a line each.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import sympy
 
+from ..nearest import nearest
 from .dimensions import Dimension
 
 if TYPE_CHECKING:
@@ -165,8 +165,9 @@ def find(name: str) -> Quantity:
     handful.symbolic.quantity.QuantityError: There is no quantity 'bach'; the nearest are: batch.
     """
     if name not in table:
-        near = difflib.get_close_matches(name, table, n=3) or sorted(table)
-        raise QuantityError(f"There is no quantity {name!r}; the nearest are: {', '.join(near)}.")
+        raise QuantityError(
+            f"There is no quantity {name!r}; the nearest are: {nearest(name, table)}."
+        )
     return table[name]
 
 

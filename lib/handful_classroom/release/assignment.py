@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from handful.query import nearest
+from handful.nearest import nearest
 from handful_study.source import Entry, SourceError, anchors, fields, folder
 
 from .cells import Piece, bound, cut, imported, parse, split

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from handful.query import nearest
+from handful.nearest import nearest
 from handful.symbolic.quantities import table
 from handful_study import expressions
 from handful_study.author_expressions import author_tree

@@ -27,7 +27,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from handful.query import nearest
+from handful.nearest import nearest
 
 from .claim import (
     BASES,
@@ -69,7 +69,7 @@ def find(name: str) -> Claim:
     Traceback (most recent call last):
     ...
     handful_evidence.claims.claim.ClaimsError: There is no claim 'balance-is-3000';
-    the nearest are balance-is-300 or ...
+    the nearest are balance-is-300...
     """
     known = {claim.id: claim for claim in load()}
     if name not in known:

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
-from handful.query import AskError, answer, lecture_seconds, nearest
+from handful.nearest import nearest
+from handful.query import AskError, answer, lecture_seconds
 from handful.units import UNITS, format_value
 
 from .claim import (

@@ -5,11 +5,11 @@ Each part of a declaration checks itself in ``declare``; here the parts are held
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from handful.nearest import nearest
 from handful.symbolic.quantities import find, table
 from handful.units import UNITS
 
@@ -103,10 +103,9 @@ def check_symbol_control(explorer: Explorer, control: Control, allowed: Collecti
             f"{explorer.name} sweeps {name} along x, so it cannot be a control too."
         )
     if name not in allowed:
-        near = difflib.get_close_matches(name, allowed, n=2) or sorted(allowed)
         raise ExplorerError(
-            f"{explorer.name} has a control for {name}, which none of its formulas uses; did you "
-            f"mean {' or '.join(near)}?"
+            f"{explorer.name} has a control for {name}, which none of its formulas uses; the "
+            f"nearest are: {nearest(name, sorted(allowed))}."
         )
     if name in CHOICES and kind != "choice":
         raise ExplorerError(
@@ -152,7 +151,6 @@ def check_entry(explorer: Explorer, name: str, value: Any) -> Any:
     if name in CHOICES:
         return value
     names = [c.name for c in explorer.controls] + ([x.name] if x else []) + list(CHOICES)
-    near = difflib.get_close_matches(name, names, n=2) or names
     raise ExplorerError(
-        f"{explorer.name} has no control {name!r}; did you mean {' or '.join(near)}?"
+        f"{explorer.name} has no control {name!r}; the nearest are: {nearest(name, names)}."
     )

@@ -16,7 +16,7 @@ True
 Traceback (most recent call last):
 ...
 handful.query.AskError: 'balance_contest' is neither a formula nor a value of a scenario;
-the nearest are balance_context or ...
+the nearest are balance_context...
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from handful.query import CHOICES, AskError, nearest, parse_live, registry
+from handful.nearest import nearest
+from handful.query import CHOICES, AskError, parse_live, registry
 
 if TYPE_CHECKING:
     from handful.symbolic.expression_tree import Tree
