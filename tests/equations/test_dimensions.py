@@ -11,7 +11,7 @@ from handful.symbolic.dimensions import BASE, NONE, Dimension, DimensionError, d
 from handful.symbolic.expression_tree import to_tree
 from handful.symbolic.formula import registry
 from handful.symbolic.quantities import dimension_of_symbol
-from handful.symbolic.quantity import QuantityError, quantity
+from handful.symbolic.quantity import QuantityError, name_quantities, quantity
 
 every_formula()  # imports every module, so that the registry is full
 
@@ -187,4 +187,19 @@ def test_values_may_come_in_arrays():
 
 def test_a_quantity_is_defined_once():
     with pytest.raises(QuantityError, match=r"^batch is defined already, as: "):
-        quantity("batch", "B", q.batch.dimension, "sequence", "another")
+        name_quantities({"batch": quantity("B", q.batch.dimension, "another")})
+    assert q.table["batch"] is q.batch
+
+
+def test_no_quantity_is_lost():
+    quantity("B", q.batch.dimension, "a batch that no variable holds")
+    with pytest.raises(QuantityError, match=r"^No variable holds the quantity “a batch that no"):
+        name_quantities({})
+
+
+def test_a_dimension_without_a_unit_needs_one():
+    with pytest.raises(QuantityError, match=r"^No unit shows a token\^3; give one of s, B, "):
+        quantity("B", Dimension(token=3), "a cube")
+    assert quantity("B", Dimension(token=3), "a cube", unit="1").unit == "1"
+    with pytest.raises(QuantityError):
+        name_quantities({})

@@ -215,7 +215,7 @@ def test_arrays_broadcast():
             "named step_time exists already",
         ),
         (
-            lambda: q.quantity("batch", "B", q.batch.dimension, "1", "again"),
+            lambda: q.name_quantities({"batch": q.quantity("B", q.batch.dimension, "again")}),
             "batch is defined already",
         ),
     ],

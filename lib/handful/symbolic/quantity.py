@@ -1,20 +1,22 @@
 """The class `Quantity`: a name, a letter, a dimension, a unit and the values that it can take.
 
-The quantities themselves stand in ``quantities.py``, a line each.
+The quantities themselves stand in ``quantities.py``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import sympy
 
 from ..nearest import nearest
-from .dimensions import Dimension
+from ..units import UNITS
+from .dimensions import NONE, Dimension
+from .parse_quantity import WrittenError, fits, read
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -120,8 +122,6 @@ class Quantity:
         return value
 
     def _read(self, text: str) -> float:
-        from .parse_quantity import WrittenError, fits, read
-
         try:
             value, dimension = read(text)
         except WrittenError as error:
@@ -137,16 +137,66 @@ class Quantity:
 
 table: dict[str, Quantity] = {}
 _section = [""]  # of the quantities that follow, on the notation page
+_nameless: list[Quantity] = []
 
 
 def quantity(
-    name: str, latex: str, dimension: Dimension, unit: str, meaning: str, **more: Any
+    latex: str, dimension: Dimension, meaning: str, unit: str | None = None, **more: Any
 ) -> Quantity:
-    """Define a quantity and enter it in `table`; a name can be defined once only."""
-    if name in table:
-        raise QuantityError(f"{name} is defined already, as: {table[name].meaning}.")
-    table[name] = Quantity(name, latex, dimension, unit, meaning, section=_section[-1], **more)
-    return table[name]
+    """Define a quantity, in the usual unit of its dimension unless another is given.
+
+    `name_quantities` names it after its variable, so that no name is written twice.
+    """
+    made = Quantity(
+        "", latex, dimension, unit or usual_unit(dimension), meaning, section=_section[-1], **more
+    )
+    _nameless.append(made)
+    return made
+
+
+def name_quantities(variables: Mapping[str, Any]) -> None:
+    """Name each quantity after the variable that holds it, and enter it in `table`.
+
+    Raises QuantityError for a name in the table already, and for a quantity that no variable holds,
+    since another was assigned to the same name.
+    """
+    made = list(_nameless)
+    _nameless.clear()
+    for name, value in variables.items():
+        if isinstance(value, Quantity) and not value.name:
+            if name in table:
+                raise QuantityError(f"{name} is defined already, as: {table[name].meaning}.")
+            object.__setattr__(value, "name", name)
+            table[name] = value
+    for one in made:
+        if not one.name:
+            raise QuantityError(
+                f"No variable holds the quantity “{one.meaning}”; give it a name of its own."
+            )
+
+
+@cache
+def _units() -> dict[Dimension, str]:
+    # A watt has no dimension here, and a pure number is shown as one rather than in per cent.
+    found = {read(f"1 {unit}")[1] or NONE: unit for unit in UNITS if unit not in ("1", "%", "W")}
+    return found | {NONE: "1"}
+
+
+def usual_unit(dimension: Dimension) -> str:
+    """Return the unit in which values of a dimension are shown, a key of ``handful.units.UNITS``.
+
+    Where no unit says "per sequence", "per chip" or "per layer", that is left out.  Raises
+    QuantityError where no unit is left.
+
+    >>> usual_unit(Dimension(byte=1, token=-1)), usual_unit(Dimension(byte=1, device=-1))
+    ('B/token', 'B')
+    """
+    counted = ("sequence", "device", "layer")
+    shown = {base: power for base, power in dimension.powers if power > 0 or base not in counted}
+    unit = _units().get(dimension) or _units().get(Dimension(**shown))
+    if unit is None:
+        raise QuantityError(f"No unit shows a {dimension}; give one of {', '.join(UNITS)}.")
+    return unit
 
 
 def section(title: str) -> None:
