@@ -37,8 +37,11 @@ TIME = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})")
 CHOICES = ("hardware", "model", "precision")
 
 
-class AskError(ValueError):
+class QueryError(ValueError):
     """A request that cannot be answered; the message says what is allowed."""
+
+
+AskError = QueryError  # its name in the last edition, until the next one
 
 
 # The lecture
@@ -47,18 +50,20 @@ class AskError(ValueError):
 def lecture_seconds(text: str) -> int:
     """Return the seconds of a time as people write it.
 
-    Raises AskError for other text.
+    Raises QueryError for other text.
 
     >>> lecture_seconds("9:40"), lecture_seconds("1:02:05")
     (580, 3725)
     >>> lecture_seconds("nine")
     Traceback (most recent call last):
     ...
-    handful.query.AskError: 'nine' is no time in the lecture; write minutes:seconds, such as 9:40.
+    handful.query.QueryError: 'nine' is no time in the lecture; write minutes:seconds, such as 9:40.
     """
     found = TIME.fullmatch(text.strip())
     if not found or int(found[3]) > 59:
-        raise AskError(f"{text!r} is no time in the lecture; write minutes:seconds, such as 9:40.")
+        raise QueryError(
+            f"{text!r} is no time in the lecture; write minutes:seconds, such as 9:40."
+        )
     return int(found[1] or 0) * 3600 + int(found[2]) * 60 + int(found[3])
 
 
@@ -119,7 +124,7 @@ def parse_live(text: str) -> tuple[str, dict[str, float | str], int]:
     try:
         name, *settings = shlex.split(text)
     except ValueError:
-        raise AskError(
+        raise QueryError(
             f"{text!r} is no live number; write a formula's name, then name=value pairs."
         ) from None
     given: dict[str, float | str] = {}
@@ -127,14 +132,14 @@ def parse_live(text: str) -> tuple[str, dict[str, float | str], int]:
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
-            raise AskError(f"{setting!r} in {text!r} is no setting; write name=value.")
+            raise QueryError(f"{setting!r} in {text!r} is no setting; write name=value.")
         if key in (*CHOICES, "fit"):
             given[key] = value
             continue
         try:
             number = float(value)
         except ValueError:
-            raise AskError(f"{key}={value} in {text!r} is no number.") from None
+            raise QueryError(f"{key}={value} in {text!r} is no number.") from None
         if key == "digits":
             digits = int(number)
         else:
@@ -157,7 +162,9 @@ def evaluate(text: str) -> Result:
     name, given, digits = parse_live(text)
     formulas = registry()
     if name not in formulas:
-        raise AskError(f"There is no formula {name!r}; the nearest are {nearest(name, formulas)}.")
+        raise QueryError(
+            f"There is no formula {name!r}; the nearest are {nearest(name, formulas)}."
+        )
     formula = formulas[name]
     known = {q.name for q in formula.inputs}
     if (
@@ -168,11 +175,11 @@ def evaluate(text: str) -> Result:
         try:
             fitted = law(str(given.pop("fit")))
         except ValueError as error:
-            raise AskError(f"{text!r} cannot be computed: {error}") from None
+            raise QueryError(f"{text!r} cannot be computed: {error}") from None
         given = {**{key: value for key, value in fitted.items() if key in known}, **given}
     for key in given:
         if key not in (*CHOICES, "context") and key not in known:
-            raise AskError(
+            raise QueryError(
                 f"{name} does not depend on {key!r}; it takes {', '.join(sorted(known))}."
             )
     chosen = {k: v for k, v in given.items() if k in (*CHOICES, "context")}
@@ -181,7 +188,7 @@ def evaluate(text: str) -> Result:
             {**scenario_values(**chosen), **{k: v for k, v in given.items() if k not in CHOICES}}
         )
     except ValueError as error:
-        raise AskError(f"{text!r} cannot be computed: {error}") from error
+        raise QueryError(f"{text!r} cannot be computed: {error}") from error
     return Result(formula, float(value), given, chosen, digits)
 
 
@@ -224,21 +231,21 @@ def find_fact(text: str) -> tuple[Row, str, bool | float | str]:
     >>> find_fact("accelerators / H100 SXM / colour")
     Traceback (most recent call last):
     ...
-    handful.query.AskError: 'accelerators / H100 SXM / colour' cannot be shown: The table ...
+    handful.query.QueryError: 'accelerators / H100 SXM / colour' cannot be shown: The table ...
     """
     from . import facts
 
     table, _, rest = (part.strip() for part in text.partition("/"))
     name, _, column = (part.strip() for part in rest.rpartition("/"))
     if not (table and name and column):
-        raise AskError(f"{text!r} is no fact; write table / row / column.")
+        raise QueryError(f"{text!r} is no fact; write table / row / column.")
     try:
         row = facts.get(table, name)
         value = row[column]
     except ValueError as error:
-        raise AskError(f"{text!r} cannot be shown: {error}") from error
+        raise QueryError(f"{text!r} cannot be shown: {error}") from error
     if value is None:
-        raise AskError(
+        raise QueryError(
             f"{text!r} cannot be shown: that cell is empty; the row knows "
             f"{', '.join(key for key, known in row.items() if known is not None)}."
         )
@@ -320,7 +327,7 @@ def answer(text: str) -> Answer:
     >>> answer("= __import__('os')")
     Traceback (most recent call last):
     ...
-    handful.query.AskError: "= __import__('os')" is no arithmetic;
+    handful.query.QueryError: "= __import__('os')" is no arithmetic;
     + - * / **, log2 and parentheses over numbers are allowed.
     """
     text = text.strip()
@@ -329,7 +336,7 @@ def answer(text: str) -> Answer:
     if re.match(r"\w+ */", text):
         row, column, value = find_fact(text)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise AskError(f"{text!r} is no number: {value!r}.")
+            raise QueryError(f"{text!r} is no number: {value!r}.")
         unit, factor = fact_unit(column)
         return Answer(value * factor, None if column.startswith("value") else unit, row.verified)
     asked, parts = _bracketed(text, lambda number, _: repr(number.value))
@@ -368,7 +375,7 @@ OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 
 
 def _arithmetic(text: str) -> Answer:
-    wrong = AskError(
+    wrong = QueryError(
         f"{text!r} is no arithmetic; + - * / **, log2 and parentheses over numbers are allowed."
     )
     replaced, parts = _bracketed(text[1:], lambda _, number: f"_{number}")
@@ -391,10 +398,10 @@ def _arithmetic(text: str) -> Answer:
         result = value(ast.parse(replaced.strip(), mode="eval").body)
     except SyntaxError:
         raise wrong from None
-    except AskError:
+    except QueryError:
         raise
     except (ArithmeticError, ValueError) as error:
-        raise AskError(f"{text!r} cannot be computed: {error}.") from None
+        raise QueryError(f"{text!r} cannot be computed: {error}.") from None
     if isinstance(result, complex) or not math.isfinite(result):
-        raise AskError(f"{text!r} cannot be computed: the result is no finite number.")
+        raise QueryError(f"{text!r} cannot be computed: the result is no finite number.")
     return Answer(float(result), None, all(part.verified for part in parts))

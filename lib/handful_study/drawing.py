@@ -114,7 +114,7 @@ def number(value, name: str, entry: Entry, where: str) -> float:
                 if value.strip().startswith("[")
                 else read(value)[0]
             )
-        except (ask.AskError, WrittenError) as error:
+        except (ask.QueryError, WrittenError) as error:
             raise entry.error(f"{name}: {error}", where) from None
     if not math.isfinite(value):
         raise entry.error(f"{name}: a finite number is expected; got {value}.", where)

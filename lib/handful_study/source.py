@@ -254,7 +254,7 @@ def check_place(entry: Entry) -> tuple[str, str, str | None]:
     The time is None where the entry has none.
     """
     from handful.nearest import nearest
-    from handful.query import AskError, lecture_seconds
+    from handful.query import QueryError, lecture_seconds
 
     section = str(entry.head["section"])
     match = re.fullmatch(r"([a-z0-9-]+)#([a-z0-9-]+)", section)
@@ -274,7 +274,7 @@ def check_place(entry: Entry) -> tuple[str, str, str | None]:
     if time is not None:
         try:
             lecture_seconds(str(time))
-        except AskError as error:
+        except QueryError as error:
             raise entry.error(f'{error}  Write it in quotation marks: "9:40".', "lecture") from None
     return chapter, anchor, str(time) if time is not None else None
 

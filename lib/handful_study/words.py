@@ -30,7 +30,7 @@ def without_roles(text: str, drawn: Callable[[str], str] | None = None) -> str:
 
     Raises
     ------
-    handful.query.AskError
+    handful.query.QueryError
         For a request that cannot be answered, or a role that only pages know.
     """
 
@@ -39,7 +39,7 @@ def without_roles(text: str, drawn: Callable[[str], str] | None = None) -> str:
         if role == "drawn" and drawn:
             return drawn(inside)
         if role not in _SHOWN:
-            raise ask.AskError(
+            raise ask.QueryError(
                 f"{match[0]!r} cannot be shown outside of a page; allowed are "
                 f"{', '.join((*_SHOWN, *(['drawn'] if drawn else [])))}."
             )

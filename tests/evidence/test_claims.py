@@ -393,7 +393,7 @@ def test_arithmetic(text, value):
     ],
 )
 def test_what_is_no_arithmetic(text):
-    with pytest.raises(ask.AskError):
+    with pytest.raises(ask.QueryError):
         ask.answer(text)
 
 
@@ -408,7 +408,7 @@ def test_what_is_no_arithmetic(text):
     ],
 )
 def test_arithmetic_without_a_result(text, message):
-    with pytest.raises(ask.AskError, match=message):
+    with pytest.raises(ask.QueryError, match=message):
         ask.answer(text)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from handful import balance, scenario
-from handful.query import AskError
+from handful.query import QueryError
 from handful_site.extensions.conditions import Condition
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -184,7 +184,7 @@ def test_what_is_missing_is_not_above_anything(text, price, holds):
     ],
 )
 def test_a_condition_that_says_nothing_is_refused(text, says):
-    with pytest.raises(AskError, match=says):
+    with pytest.raises(QueryError, match=says):
         Condition(text)
 
 

@@ -101,5 +101,5 @@ def test_no_id_that_was_published_is_gone_without_a_word():
 
 
 def test_what_no_page_knows_is_refused():
-    with pytest.raises(ask.AskError, match="cannot be shown outside of a page"):
+    with pytest.raises(ask.QueryError, match="cannot be shown outside of a page"):
         words.without_roles("{cite}`someone`")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handful.query import AskError, lecture_address, lecture_seconds
+from handful.query import QueryError, lecture_address, lecture_seconds
 
 SEGMENTS = {
     1: "Batch, latency and cost",
@@ -50,7 +50,7 @@ BASES = {
 }
 
 
-class ClaimsError(AskError):
+class ClaimsError(QueryError):
     """An error in a row of the ledger, which names file, claim and key."""
 
     exit_code = 2

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
 from handful.nearest import nearest
-from handful.query import AskError, answer, lecture_seconds
+from handful.query import QueryError, answer, lecture_seconds
 from handful.units import UNITS, format_value
 
 from .claim import (
@@ -102,7 +102,7 @@ def _check_texts(row: dict[str, Any], chapter: str, stop: Stop) -> None:
         )
     try:
         lecture_seconds(row["time"].removeprefix("about "))
-    except AskError as error:
+    except QueryError as error:
         stop("time", str(error).rstrip("."))
 
 
@@ -173,7 +173,7 @@ def _fill_in(reason: str, known: dict[str, str], stop: Stop) -> str:
             return known[found[1]]
         try:
             asked = answer(found[1])
-        except AskError as error:
+        except QueryError as error:
             stop("reason", str(error).rstrip("."))
         return format_value(asked.value, asked.unit or "1")
 
@@ -267,7 +267,7 @@ def _ask(key: str, request: Any, unit: str, stop: Stop) -> tuple[float, bool]:
         return float(request), True
     try:
         found = answer(request)
-    except AskError as error:
+    except QueryError as error:
         stop(key, str(error).rstrip("."))
     if found.unit not in (None, unit):
         stop(key, f"{request!r} is in {found.unit}, but the claim is in {unit}")

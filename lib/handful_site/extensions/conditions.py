@@ -15,7 +15,7 @@ True
 >>> Condition("context > balance_contest")
 Traceback (most recent call last):
 ...
-handful.query.AskError: 'balance_contest' is neither a formula nor a value of a scenario;
+handful.query.QueryError: 'balance_contest' is neither a formula nor a value of a scenario;
 the nearest are balance_context...
 """
 
@@ -30,7 +30,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from handful.nearest import nearest
-from handful.query import CHOICES, AskError, parse_live, registry
+from handful.query import CHOICES, QueryError, parse_live, registry
 
 if TYPE_CHECKING:
     from handful.symbolic.expression_tree import Tree
@@ -74,7 +74,7 @@ class Side:
             try:
                 put(factor=float(factor))
             except ValueError:
-                raise AskError(
+                raise QueryError(
                     f"{factor.strip()!r} in {self.text!r} is no number; write 2 * step_time "
                     "batch=1."
                 ) from None
@@ -90,11 +90,11 @@ class Side:
             known = {q.name for q in formula.inputs}
             for key in self.given:
                 if key not in known and key != "context":
-                    raise AskError(
+                    raise QueryError(
                         f"{name} does not depend on {key!r}; it takes {', '.join(sorted(known))}."
                     )
         elif name not in _symbols() | {"batch"}:
-            raise AskError(
+            raise QueryError(
                 f"{name!r} is neither a formula nor a value of a scenario; the nearest are "
                 f"{nearest(name, [*registry(), *_symbols()])}."
             )
@@ -158,7 +158,7 @@ class Condition:
 
     Raises
     ------
-    AskError
+    QueryError
         One sentence: what is no comparison, no formula or no value of a scenario.
     """
 
@@ -169,7 +169,7 @@ class Condition:
         for part in self.text.removeprefix("not ").split(" and "):
             found = _COMPARISON.match(part.strip())
             if not found:
-                raise AskError(
+                raise QueryError(
                     f"{part.strip()!r} is no comparison; write two sides with >, <, >= or <= "
                     "between them."
                 )

@@ -11,7 +11,7 @@ import json
 from handful import scenario
 from handful.equation import formula_entry
 from handful.query import (
-    AskError,
+    QueryError,
     evaluate,
     fact_unit,
     lecture_address,
@@ -44,7 +44,7 @@ __all__ = [
     "where",
 ]
 
-RoleError = AskError
+RoleError = QueryError
 
 
 def live(text: str) -> dict:

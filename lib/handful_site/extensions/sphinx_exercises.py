@@ -20,7 +20,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import LoggingReporter, SphinxDirective, new_document
 
-from handful.query import AskError
+from handful.query import QueryError
 from handful.symbolic.quantities import table
 from handful_study import problem_spec
 from handful_study.cards import Card, cards
@@ -151,11 +151,11 @@ class DrawnRole(BookRole):
         """Return the node for what the problem draws."""
         problem, requests = self.env.temp_data.get("handful_drawn", (None, []))
         if problem is None:
-            raise AskError("{drawn} shows what a problem draws, and so stands in problems only.")
+            raise QueryError("{drawn} shows what a problem draws, and so stands in problems only.")
         try:
             shown = problem.drawn_text(text, 0)
         except SourceError as error:
-            raise AskError(str(error)) from None
+            raise QueryError(str(error)) from None
         if text not in requests:
             requests.append(text)
         return figure_in_text(
