@@ -30,6 +30,7 @@ True
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -43,25 +44,23 @@ __all__ = [
     "FEWEST",
     "MODEL",
     "NODE",
-    "SHARE",
     "Band",
     "Class",
     "Ratio",
     "band",
     "band_of",
+    "central",
     "class_of",
     "describe_band",
     "left_out",
     "page_bands",
     "ratios",
-    "within",
     "within_others",
 ]
 
 MODEL = "Llama 3.1 70B"  # whose runs the book shows one by one
 NODE = 8  # chips of a node; a step on more leaves the node, or takes a rack
 FEWEST = 30  # rows of a band, as of a fit (``validation.FEWEST``)
-SHARE = 0.9
 # The H800 is an H100 with slower links, which no floor here counts.
 _CHIPS = {"H800": "H100 SXM", "H100": "H100 SXM", "H200": "H200 SXM", "GB200 NVL72": "GB200 NVL72"}
 _SHAPES = {"DeepSeek-V3/R1": "DeepSeek-V3"}
@@ -341,25 +340,17 @@ def left_out() -> dict[str, int]:
     return dict(_read()[1])
 
 
-def within(rows: Iterable[Ratio], share: float = SHARE) -> tuple[float, float]:
-    """Return the ends (low, high) of the central `share` of the ratios of one row or more.
-
-    `share` lies between 0 and 1.
-    """
-    ordered = sorted(row.ratio for row in rows)
-
-    def at(quantile: float) -> float:  # as NumPy's default does it, without waiting for NumPy
-        place = quantile * (len(ordered) - 1)
-        below = min(int(place), len(ordered) - 2) if len(ordered) > 1 else 0
-        return ordered[below] + (place - below) * (
-            ordered[min(below + 1, len(ordered) - 1)] - ordered[below]
-        )
-
-    return at((1 - share) / 2), at((1 + share) / 2)
+def central(rows: Iterable[Ratio]) -> tuple[float, float]:
+    """Return the ends (low, high) of the central 90 % of the ratios of one row or more."""
+    ratios = [row.ratio for row in rows]
+    if len(ratios) == 1:
+        return ratios[0], ratios[0]
+    cuts = statistics.quantiles(ratios, n=20, method="inclusive")
+    return cuts[0], cuts[-1]
 
 
 def _outward(rows: Iterable[Ratio]) -> tuple[float, float]:
-    low, high = within(rows)
+    low, high = central(rows)
     return math.floor(low * 10) / 10, math.ceil(high * 10) / 10
 
 

@@ -18,28 +18,23 @@ INPUTS = {"set": ("Measurements", "1", ""), "shown": ("Predicted by", "1", "")}
 LEFT, TOP, FOOT = 56, 24, 44
 
 
-def quantile(ordered: list[float], share: float) -> float:
-    """Return a quantile of rising numbers by linear interpolation (NumPy's default)."""
-    place = share * (len(ordered) - 1)
-    below = min(int(place), len(ordered) - 2)
-    return ordered[below] + (place - below) * (ordered[below + 1] - ordered[below])
-
-
 def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
     """Return the chosen dots, with median and band of measured over predicted."""
+    import numpy as np
+
     chosen = inputs(explorer, state)
     group = explorer.data["sets"][chosen["set"]]
     shown = group["shown"][chosen["shown"]]
-    ratios = sorted(y / x for x, y in shown["at"])
+    low, median, high = np.quantile([y / x for x, y in shown["at"]], [0.05, 0.5, 0.95])
     return {
         "text": group["text"],
         "how": shown["text"],
         "unit": group["unit"],
         "at": shown["at"],
         "every": [p for other in group["shown"].values() for p in other["at"]],
-        "low": quantile(ratios, 0.05),
-        "median": quantile(ratios, 0.5),
-        "high": quantile(ratios, 0.95),
+        "low": float(low),
+        "median": float(median),
+        "high": float(high),
     }
 
 
