@@ -81,12 +81,31 @@ def propagate(
     ... )  # 1/BW: the same factor, all of it
     (2.0, 1.0)
     """
-    import numpy as np
-    from scipy.special import ndtri
-    from scipy.stats import qmc
-
     if samples < 2 or samples & (samples - 1):
         raise QuantityError(f"samples must be a power of two; got {samples}.")
+    _check(formula, spread)
+    factors = {name: factor for name, factor in spread.items() if factor > 1}
+    if not factors:
+        return _exact(formula(values), spread)
+    import numpy as np
+
+    logs = _log_draws(factors, samples, seed)
+    draws = {name: values[name] * np.exp(logs[:, i]) for i, name in enumerate(factors)}
+    results = np.asarray(formula({**values, **draws}))
+    low, median, high = np.quantile(results, [0.05, 0.5, 0.95])
+    worst = _corners(formula, values, factors)
+    return Spread(
+        float(median),
+        float(low),
+        float(high),
+        float(min(worst)),
+        float(max(worst)),
+        dict.fromkeys(spread, 0.0) | _shares(factors, logs, results),
+        results,
+    )
+
+
+def _check(formula: Formula, spread: Mapping[str, float]) -> None:
     inputs = {q.name for q in formula.inputs}
     for name, factor in spread.items():
         if name not in inputs:
@@ -99,38 +118,50 @@ def propagate(
             raise QuantityError(
                 f"The spread of {name} must be a factor of 1 or more; got {factor}."
             )
-    names = [name for name, factor in spread.items() if factor > 1]
-    if not names:
-        exact = formula(values)
-        return Spread(
-            exact, exact, exact, exact, exact, {name: 0.0 for name in spread}, np.array([exact])
-        )
 
-    uniform = qmc.Sobol(len(names), seed=seed).random(samples)
-    sigma = np.array([math.log(spread[name]) / _Z90 for name in names])
-    logs = ndtri(np.clip(uniform, 1e-12, 1 - 1e-12)) * sigma
-    drawn = {name: values[name] * np.exp(logs[:, i]) for i, name in enumerate(names)}
-    results = np.asarray(formula({**values, **drawn}))
-    low, median, high = np.quantile(results, [0.05, 0.5, 0.95])
-    corners = [
-        formula(
-            {**values, **{n: values[n] * spread[n] ** s for n, s in zip(names, signs, strict=True)}}
-        )
-        for signs in itertools.product((-1, 1), repeat=len(names))
+
+def _exact(value: float, spread: Mapping[str, float]) -> Spread:
+    import numpy as np
+
+    shares = dict.fromkeys(spread, 0.0)
+    return Spread(value, value, value, value, value, shares, np.array([value]))
+
+
+def _sigma(factors: Mapping[str, float]) -> Any:
+    """Return the standard deviation of the logarithm of each input."""
+    import numpy as np
+
+    return np.array([math.log(factor) / _Z90 for factor in factors.values()])
+
+
+def _log_draws(factors: Mapping[str, float], samples: int, seed: int) -> Any:
+    """Return the logarithms of drawn factors, a row for each sample and a column for each input."""
+    import numpy as np
+    from scipy.special import ndtri
+    from scipy.stats import qmc
+
+    uniform = qmc.Sobol(len(factors), seed=seed).random(samples)
+    return ndtri(np.clip(uniform, 1e-12, 1 - 1e-12)) * _sigma(factors)
+
+
+def _corners(
+    formula: Formula, values: Mapping[str, Any], factors: Mapping[str, float]
+) -> list[float]:
+    """Return the result at each corner of the box, where every input is at one of its ends."""
+    ends = itertools.product(*((factor**-1, factor) for factor in factors.values()))
+    return [
+        formula({**values, **{n: values[n] * end for n, end in zip(factors, corner, strict=True)}})
+        for corner in ends
     ]
-    # Share of the log-variance by regression on the logs: exact for products of powers, first-order
-    # otherwise.
+
+
+def _shares(factors: Mapping[str, float], logs: Any, results: Any) -> dict[str, float]:
+    """Return each input's share of the log-variance, by regression on the logarithms.
+
+    It is exact for products of powers, and of first order otherwise.
+    """
+    import numpy as np
+
     slopes, *_ = np.linalg.lstsq(logs, np.log(results) - np.log(results).mean(), rcond=None)
-    parts = (slopes * sigma) ** 2
-    shares = {name: 0.0 for name in spread} | {
-        n: float(p / parts.sum()) for n, p in zip(names, parts, strict=True)
-    }
-    return Spread(
-        float(median),
-        float(low),
-        float(high),
-        float(min(corners)),
-        float(max(corners)),
-        shares,
-        results,
-    )
+    parts = (slopes * _sigma(factors)) ** 2
+    return {n: float(p / parts.sum()) for n, p in zip(factors, parts, strict=True)}
