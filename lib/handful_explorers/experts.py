@@ -6,6 +6,7 @@ from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
 from handful import experts, latency, racks, shapes
 from handful.facts import get
+from handful_evidence import measured_racks
 
 from .plotting.explorer import (
     Control,
@@ -546,8 +547,14 @@ kernels_against_chips = Explorer(
     ],
     readouts=[Readout(experts.fraction_leaving, "Share of the copies that leave")],
     points=[
-        Points("measured, back", [(row["devices"], row["combine"]) for row in racks.kernels()]),
-        Points("measured, out", [(row["devices"], row["dispatch"]) for row in racks.kernels()]),
+        Points(
+            "measured, back",
+            [(row["devices"], row["combine"]) for row in measured_racks.all_to_all_kernels()],
+        ),
+        Points(
+            "measured, out",
+            [(row["devices"], row["dispatch"]) for row in measured_racks.all_to_all_kernels()],
+        ),
     ],
     presets=[
         Preset("Bytes alone", {"kernel_overhead": 0, "device_batch": 128}, "", ""),

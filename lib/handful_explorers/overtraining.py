@@ -9,6 +9,7 @@ from ipywidgets import Dropdown, FloatLogSlider, FloatSlider
 from handful import chinchilla, facts, lifetime_cost, overtraining
 from handful.symbolic import quantities as q
 from handful.symbolic.formula import Formula
+from handful_evidence import published_tokens
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 from .plotting.scenes.distribution import factor, uncertain
@@ -97,7 +98,7 @@ def _budgets() -> Points:
                 row["pretraining_tokens"] / row["active_parameters"],
                 row["name"],
             )
-            for row in overtraining.disclosed()
+            for row in published_tokens.trained_models()
             if row["name"] in _SHOWN
         ],
     )
@@ -455,14 +456,17 @@ lifetime_tokens = Explorer(
         ),
         Preset(
             "DeepSeek in February 2025",
-            {"service_throughput": round(overtraining.fleet_output()), "service_life": 180 * _DAY},
+            {
+                "service_throughput": round(published_tokens.fleet_output()),
+                "service_life": 180 * _DAY,
+            },
         ),
     ],
     caption="Tokens served at a steady rate, and at one that keeps doubling. Level lines: the "
     "pre-training of two models.",
 )
 
-_COUNTS = overtraining.published_traffic()
+_COUNTS = published_tokens.published_traffic()
 
 
 def _through(first: int, last: int) -> dict[str, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
 from handful import balance, facts, latency, prefill_decode, price_surcharges, prices
+from handful_evidence import price_lists
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 
@@ -24,12 +25,12 @@ _LISTS = (
 
 
 def _lists() -> dict[str, tuple[str, dict]]:
-    """Return key → (label, what ``prices.implied`` says of that list)."""
+    """Return key → (label, what ``price_lists.interpret`` says of that list)."""
     rows = {name: facts.get("prices", name) for name in _LISTS}
     return {
         name: (
             f"{price_surcharges.seller(row)}: {price_surcharges.spoken(name)}",
-            prices.implied(row),
+            price_lists.interpret(row),
         )
         for name, row in rows.items()
     }
@@ -289,7 +290,7 @@ prefill_to_decode = Explorer(
 )
 
 _RATIOS = {
-    name: prices.implied(facts.get("prices", name))["output_over_input"]
+    name: price_lists.interpret(facts.get("prices", name))["output_over_input"]
     for name in ("gemini-3.1-pro-preview", "claude-opus-5", "gpt-5", "gpt-4", "grok-4.7")
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
 from handful import balance, facts, memory_wall, price_surcharges, prices, tiers
+from handful_evidence import price_lists
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 
@@ -23,13 +24,13 @@ _WRITERS = (
 
 
 def _writers(names=_WRITERS) -> list[tuple[str, str, dict]]:
-    """Return (label, name, what ``prices.implied`` says) of each price list."""
+    """Return (label, name, what ``price_lists.interpret`` says) of each price list."""
     rows = [facts.get("prices", name) for name in names]
     return [
         (
             f"{price_surcharges.seller(row)}: {price_surcharges.spoken(row.name)}",
             row.name,
-            prices.implied(row),
+            price_lists.interpret(row),
         )
         for row in rows
     ]
@@ -42,7 +43,7 @@ def _ratios(found: dict) -> dict[str, float]:
     }
 
 
-_OPUS = prices.implied(facts.get("prices", _WRITERS[0]))
+_OPUS = price_lists.interpret(facts.get("prices", _WRITERS[0]))
 
 cache_bill = Explorer(
     "cache-bill",

@@ -211,7 +211,6 @@ NEVER_THERE = {
     "handful_evidence.claims.checks.serving": BOOK,
     "equation": BOOK,
     "memory_wall": BOOK,
-    "prices": BOOK,
     "tiers": BOOK,
     "symbolic.parse_quantity": "reads the command line and exercises of the book",
     "cli": "reads the command line",

@@ -13,6 +13,7 @@ from handful import overtraining as o
 from handful.facts import get
 from handful.symbolic import quantities as q
 from handful.symbolic.derivation import Derivation, DerivationError
+from handful_evidence import published_tokens
 from handful_explorers import tables
 
 
@@ -125,7 +126,7 @@ def test_the_lecture_s_hundredfold():
 
 
 def test_disclosed_models_are_sorted_and_cited():
-    rows = o.disclosed()
+    rows = published_tokens.trained_models()
     multiples = [row["overtraining_multiple"] for row in rows]
     assert multiples == sorted(multiples, reverse=True) and all(row["source"] for row in rows)
     by_name = {row["name"]: row["overtraining_multiple"] for row in rows}
@@ -202,18 +203,18 @@ def test_published_traffic_is_over_the_days_of_its_month():
 
     It is 366 million a second in July 2025, and not 378 as over thirty days.
     """
-    rates = {label: rate for label, _, rate in o.published_traffic()}
+    rates = {label: rate for label, _, rate in published_tokens.published_traffic()}
     found = [rates[month] for month in ("2025-05", "2025-07", "2025-10", "2026-05")]
     assert found == pytest.approx([179e6, 366e6, 485e6, 1.195e9], rel=0.003)
     assert rates["2025-07"] == pytest.approx(
         9.8e14 / (31 * 86_400)
     )  # 980 trillion tokens, as Google was reported to say
-    times = [when for _, when, _ in o.published_traffic()]
+    times = [when for _, when, _ in published_tokens.published_traffic()]
     assert times == sorted(times) and times[1] - times[0] == pytest.approx(365.25 * 86400)
 
 
 def test_months_of_published_traffic_by_the_calendar():
-    for label, when, _ in o.published_traffic():
+    for label, when, _ in published_tokens.published_traffic():
         year, month = map(int, label.split("-"))
         days = (date(year, month, 1) - date(2024, 1, 1)).days
         assert when / 86400 == pytest.approx(days, abs=3)  # months of equal length stray by so much
@@ -269,12 +270,14 @@ def test_the_price_of_a_run_is_hours_times_rent():
 def test_the_table_of_disclosed_models_leaves_out_what_was_not_read():
     head, rows = tables.disclosed_table()
     assert head[-1] == "Over 20 for each"
-    assert [row[0] for row in rows] == [r["name"] for r in o.disclosed() if r["verified"]]
+    assert [row[0] for row in rows] == [
+        r["name"] for r in published_tokens.trained_models() if r["verified"]
+    ]
     assert rows[0][0] == "Qwen3 30B-A3B" and rows[0][3] == "× 545"
 
 
 def test_multiples_are_shown_whole_from_ten_on_and_to_a_tenth_below():
-    exact = {row["name"]: row["overtraining_multiple"] for row in o.disclosed()}
+    exact = {row["name"]: row["overtraining_multiple"] for row in published_tokens.trained_models()}
     for name, *_, shown in tables.disclosed_table()[1]:
         assert (
             shown == f"× {exact[name]:.0f}"

@@ -15,8 +15,9 @@ from handful.scenario import ScenarioError, values
 from handful.symbolic import quantities as q
 from handful.symbolic.formula import Formula
 from handful.symbolic.quantities import QuantityError
+from handful_evidence import price_lists
 
-ROWS = {row["name"]: row for row in prices.table()}
+ROWS = {row["name"]: row for row in price_lists.interpret_all()}
 LISTS = list(facts.load("prices"))
 B200 = values(hardware="B200 SXM", precision="fp8", active_parameters=1e11)
 WINDOWED = {**B200, "kv_window_bytes": 3e8}
@@ -82,7 +83,7 @@ def test_five_times_the_cost_for_one_and_a_half_times_the_price():
 
 
 def test_published_caches_are_far_larger_than_the_implied_one():
-    caches = {row["name"]: row for row in prices.real_caches(2048)}
+    caches = {row["name"]: row for row in price_lists.published_caches(2048)}
     # bf16, in kB, from the table of the lecture's claims.
     for name, kilobytes in (
         ("DeepSeek-V4-Flash", 6.9),
@@ -219,7 +220,7 @@ def test_inversions_give_the_price_back():
 
 
 def test_every_list_has_its_row_and_every_number_is_one():
-    assert len(ROWS) == len(LISTS) == len(prices.table(hardware="H100 SXM"))
+    assert len(ROWS) == len(LISTS) == len(price_lists.interpret_all(hardware="H100 SXM"))
     assert len({tuple(row) for row in ROWS.values()}) == 1
     for row in ROWS.values():
         numbers = [v for v in row.values() if isinstance(v, (int, float))]
@@ -363,19 +364,19 @@ def test_a_window_that_ends_at_the_threshold_never_meets_the_surcharge():
 def test_what_is_no_reason(change, word):
     row = get("prices", "grok-4-0709")
     assert not any(
-        word in doubt for doubt in prices.doubts(facts.Row({**row, **change}, "prices", 0))
+        word in doubt for doubt in price_lists.objections(facts.Row({**row, **change}, "prices", 0))
     )
 
 
 @pytest.mark.parametrize("lists, rule", [(2, False), (3, True)])
 def test_a_ratio_in_three_lists_is_a_rule(lists, rule, monkeypatch):
     mine = [row for row in LISTS if row["provider"] == "anthropic"][:lists]
-    monkeypatch.setattr(prices.facts, "load", lambda table: mine)
-    assert any("a rule of pricing" in doubt for doubt in prices.doubts(mine[0])) == rule
+    monkeypatch.setattr(price_lists.facts, "load", lambda table: mine)
+    assert any("a rule of pricing" in doubt for doubt in price_lists.objections(mine[0])) == rule
 
 
 def test_no_reason_is_given_where_the_list_gives_none():
-    assert prices.doubts(get("prices", "grok-4-0709")) == []
+    assert price_lists.objections(get("prices", "grok-4-0709")) == []
     assert ROWS["claude-opus-4-6"]["changed"] == ["2026-03-13"] and ROWS["gpt-4"]["changed"] == []
 
 
@@ -410,22 +411,22 @@ def test_derivations_end_in_their_formulas():
     "call, error, sentence",
     [
         (
-            lambda: prices.table(hardware="B2000"),
+            lambda: price_lists.interpret_all(hardware="B2000"),
             ScenarioError,
             "There is no hardware 'B2000'; the nearest are",
         ),
         (
-            lambda: prices.table(active_parameters=-1),
+            lambda: price_lists.interpret_all(active_parameters=-1),
             ScenarioError,
             "active_parameters must be a number above 0",
         ),
         (
-            lambda: prices.real_caches(0),
+            lambda: price_lists.published_caches(0),
             QuantityError,
             "must be above 0 to be compared with; got 0",
         ),
         (
-            lambda: prices.real_caches("2 GFLOP"),
+            lambda: price_lists.published_caches("2 GFLOP"),
             QuantityError,
             "must be a byte/token; '2 GFLOP' is a flop",
         ),
@@ -435,7 +436,7 @@ def test_derivations_end_in_their_formulas():
             "cache_read_ratio must be at most 1",
         ),
         (
-            lambda: prices.implied(get("prices", "gpt-7")),
+            lambda: price_lists.interpret(get("prices", "gpt-7")),
             facts.FactsError,
             "has no row 'gpt-7'; the nearest",
         ),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from handful import experts, racks, shapes
 from handful.facts import get, load
 from handful.scenario import values
+from handful_evidence import measured_racks
 from handful_evidence.simulate import fabric, router
 from handful_explorers import tables
 
@@ -267,17 +268,19 @@ def test_kernels_are_measured_at_one_load_on_more_and_more_chips():
         assert row["combine_s"] * row["combine_bytes_per_s"] == pytest.approx(
             128 * 8 * 7168 * 2, rel=0.04
         )
-    rest = [row["combine"] - row["combine_bytes"] for row in racks.kernels()[1:]]
+    rest = [
+        row["combine"] - row["combine_bytes"] for row in measured_racks.all_to_all_kernels()[1:]
+    ]
     assert min(rest) > 45e-6 and max(rest) < 100e-6
     assert all(
         row["dispatch_bytes"] + 50e-6 == pytest.approx(row["dispatch"], rel=0.05)
-        for row in racks.kernels()[1:]
+        for row in measured_racks.all_to_all_kernels()[1:]
     )
     assert len(tables.kernels_table()[1]) == 6 and len(tables.served_table()[1]) == 3
 
 
 def test_a_service_with_a_published_batch_keeps_it():
-    rows = {row["chips"]: row for row in racks.served()}
+    rows = {row["chips"]: row for row in measured_racks.services()}
     assert rows[128]["device_batch"] == 128 and rows[72]["device_batch"] == 256
     assert rows[144]["device_batch"] == pytest.approx(88, abs=1)
     assert rows[72]["step"] == pytest.approx(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from handful.overtraining import disclosed
+from handful_evidence.published_tokens import trained_models
 
 from .table import Table
 
 
 def disclosed_table(tokens_per_parameter: float = 20) -> Table:
-    """Return `disclosed` as head and rows of text for a page.
+    """Return `trained_models` as head and rows of text for a page.
 
     What we have not read ourselves is left out.
     """
@@ -28,7 +28,7 @@ def disclosed_table(tokens_per_parameter: float = 20) -> Table:
                     3 if row["overtraining_multiple"] >= 100 else 2,
                 ),
             ]
-            for row in disclosed(tokens_per_parameter)
+            for row in trained_models(tokens_per_parameter)
             if row["verified"]
         ],
     )

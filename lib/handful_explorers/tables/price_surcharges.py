@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from handful import facts, prices
+from handful import facts
 from handful.price_surcharges import measured_ratios, seller, spoken
 from handful.units import format_value
+from handful_evidence import price_lists
 
 from .table import Table
 
@@ -16,7 +17,7 @@ def surcharge_table(**choice: Any) -> Table:
 
     The last column is the cache that it would imply.
 
-    `choice` is what ``prices.implied`` assumes: the chip, its precision, the active parameters.
+    `choice` is what ``price_lists.interpret`` assumes: chip, precision, active parameters.
 
     >>> head, rows = surcharge_table()
     >>> head[2:5], [row[2:5] for row in rows if "Gemini 3.1" in row[0]]
@@ -24,7 +25,7 @@ def surcharge_table(**choice: Any) -> Table:
     """
     kinds: dict[tuple[str, ...], list[str]] = {}
     for row in facts.load("prices"):
-        found = prices.implied(row, **choice)
+        found = price_lists.interpret(row, **choice)
         at = found["long_context_threshold_tokens"]
         if at:
             steps = tuple(
@@ -58,7 +59,7 @@ def cache_table() -> Table:
     """
     kinds: dict[tuple[str, ...], list[tuple[facts.Row, float]]] = {}
     for row in facts.load("prices"):
-        found = prices.implied(row)
+        found = price_lists.interpret(row)
         if found["cache_write_over_input"] is None:
             continue
         writes = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from handful import experts
-from handful.racks import kernels, served
+from handful_evidence.measured_racks import all_to_all_kernels, services
 
 from .table import Table
 
@@ -54,7 +54,7 @@ def generations_table() -> Table:
 
 
 def served_table() -> Table:
-    """Return `served` as head and rows of text for the page.
+    """Return `services` as head and rows of text for the page.
 
     >>> served_table()[1][2][1:3]
     ['72', '256']
@@ -70,7 +70,7 @@ def served_table() -> Table:
             format_value(row["traffic"], "s"),
             format_value(row["traffic"] / row["step"], "%", 2),
         ]
-        for row in served()
+        for row in services()
     ]
     return Table(
         [
@@ -86,7 +86,7 @@ def served_table() -> Table:
 
 
 def kernels_table() -> Table:
-    r"""Return `kernels` as head and rows of text for the page.
+    r"""Return `all_to_all_kernels` as head and rows of text for the page.
 
     >>> kernels_table()[1][0][:3]  # in one node nothing leaves
     ['8', '77\xa0µs', '0\xa0s']
@@ -101,7 +101,7 @@ def kernels_table() -> Table:
                 for key in ("dispatch", "dispatch_bytes", "combine", "combine_bytes")
             ),
         ]
-        for row in kernels()
+        for row in all_to_all_kernels()
     ]
     return Table(
         [
