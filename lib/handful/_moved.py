@@ -43,6 +43,7 @@ MOVED = {
     "handful.passes": "handful.prefill_decode",
     "handful.stages": "handful.multi_rack_pipelines",
     "handful.lifetime": "handful.lifetime_cost",
+    "handful.reversible_networks": "handful_evidence.simulate.reversible_networks",
     "handful.nudges": "handful.perturbation_growth",
     "handful.explorers": "handful_explorers",
     "handful.explorers.stages": "handful_explorers.multi_rack_pipelines",

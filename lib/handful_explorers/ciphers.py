@@ -9,8 +9,8 @@ import numpy as np
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
 
 from handful import ciphers, perturbation_growth, reversible, tiers
-from handful.reversible_networks import network, nudge_growth, rebuild_error
 from handful.shapes import shape
+from handful_evidence.simulate.reversible_networks import network, nudge_growth, rebuild_error
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
 

@@ -5,9 +5,14 @@ import pytest
 from scipy import integrate, special, stats
 
 from handful import perturbation_growth
-from handful.perturbation_growth import branch, direction_gains, fixed_point_slope, nudge_theory
+from handful.perturbation_growth import branch, fixed_point_slope, nudge_theory
 from handful.reversible import REALS, FeistelError, decrypt, encrypt
-from handful.reversible_networks import network, nudge_growth, rebuild_error
+from handful_evidence.simulate.reversible_networks import (
+    direction_gains,
+    network,
+    nudge_growth,
+    rebuild_error,
+)
 from handful_explorers import tables
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from handful.perturbation_growth import KINDS, direction_gains
+from handful.perturbation_growth import KINDS
 from handful.units import format_value
+from handful_evidence.simulate.reversible_networks import direction_gains
 
 from .table import Table
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from handful.reversible_networks import gradients, network
 from handful.units import format_value
+from handful_evidence.simulate.reversible_networks import gradients, network
 
 from .table import Table
 

@@ -9,10 +9,11 @@ import math
 
 import sympy
 
-from handful import ciphers, facts, latency, overtraining, reversible, reversible_networks
+from handful import ciphers, facts, latency, overtraining, reversible
 from handful.scenario import values
 from handful.symbolic.formula import fill_constants
 
+from ...simulate import reversible_networks
 from .algebra import Findings, free_of, symbol
 
 

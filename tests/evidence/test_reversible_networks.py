@@ -10,7 +10,8 @@ import pytest
 
 from handful import reversible
 from handful.reversible import REALS, FeistelError, decrypt, encrypt, modulo
-from handful.reversible_networks import (
+from handful.symbolic.parse_quantity import read
+from handful_evidence.simulate.reversible_networks import (
     BLOCKS,
     forward,
     gradients,
@@ -19,7 +20,6 @@ from handful.reversible_networks import (
     nudge_growth,
     rebuild_error,
 )
-from handful.symbolic.parse_quantity import read
 from handful_explorers import tables
 
 KINDS = sorted(BLOCKS)
