@@ -22,19 +22,27 @@ from .symbolic.formula import Formula, fill_defaults, stand_ins
 from .symbolic.printing import Plain
 from .symbolic.quantities import Quantity, table
 
-__all__ = ["as_latex", "as_object", "as_text", "cancelled", "formula_entry", "plain", "used"]
+__all__ = [
+    "api_text",
+    "as_latex",
+    "as_object",
+    "as_text",
+    "cancelled_quantities",
+    "formula_entry",
+    "used_formulas",
+]
 
 CHECKS = {"start": "the model", "condition": "the condition"}
 WRITTEN = (("Max(", "max("), ("Min(", "min("), ("ceiling(", "ceil("), ("Abs(", "abs("), ("**", "^"))
 
 
-def plain(expression: sympy.Expr) -> str:
+def api_text(expression: sympy.Expr) -> str:
     """Return an expression in API names, with ``^`` for powers.
 
     Factors stand in the order of the quantities' table.
 
     >>> from handful.latency import weight_time
-    >>> plain(weight_time.expression)
+    >>> api_text(weight_time.expression)
     'bytes_per_parameter*fetched_parameters/(devices*memory_bandwidth)'
     """
     filled = fill_defaults(expression)
@@ -50,7 +58,7 @@ def plain(expression: sympy.Expr) -> str:
     return text
 
 
-def used(formula: Formula) -> list[Formula]:
+def used_formulas(formula: Formula) -> list[Formula]:
     """Return the formulas that an equation uses, directly or not, each once.
 
     A formula comes before those that it uses itself.
@@ -67,14 +75,14 @@ def used(formula: Formula) -> list[Formula]:
     return list(reversed(found.values()))
 
 
-def cancelled(formula: Formula) -> list[Quantity]:
+def cancelled_quantities(formula: Formula) -> list[Quantity]:
     """Return the quantities that the equations name but the result does not depend on.
 
     >>> from handful.latency import compute_cost
-    >>> [q.name for q in cancelled(compute_cost)]
+    >>> [q.name for q in cancelled_quantities(compute_cost)]
     ['devices', 'batch']
     """
-    parts = used(formula)
+    parts = used_formulas(formula)
     named = set().union(
         formula.expression.free_symbols, *(part.expression.free_symbols for part in parts)
     )
@@ -86,7 +94,7 @@ def as_text(formula: Formula) -> list[str]:
     """Return the formula as lines for a terminal."""
     lines = [f"{formula.name}: {formula.meaning}", "", f"  {_equation(formula)}"]
     if formula.using:
-        lines += ["  where", *(f"    {_equation(part)}" for part in used(formula))]
+        lines += ["  where", *(f"    {_equation(part)}" for part in used_formulas(formula))]
     unit = f" ({_unit(formula.gives)})" if _unit(formula.gives) else ""
     lines += ["", f"Gives: {formula.gives.meaning}{unit}", "", "Inputs"]
     inputs = [q for q in formula.inputs if not q.constant]
@@ -95,8 +103,8 @@ def as_text(formula: Formula) -> list[str]:
     for q in inputs:
         default = f" ({q.default:g} unless said otherwise)" if q.default is not None else ""
         lines.append(f"  {q.name:{name_width}}  {_unit(q):{unit_width}}  {q.meaning}{default}")
-    if cancelled(formula):
-        lines += ["", f"Cancels: {', '.join(q.name for q in cancelled(formula))}"]
+    if cancelled_quantities(formula):
+        lines += ["", f"Cancels: {', '.join(q.name for q in cancelled_quantities(formula))}"]
     if formula.conventions:
         lines += ["", "Conventions", *(f"  {said}" for said in formula.conventions)]
     lines += ["", f"Source: {_source(formula.source)}"]
@@ -118,7 +126,7 @@ def as_latex(formula: Formula) -> list[str]:
     """
     lines = [formula.latex()]
     if formula.using:
-        lines += ["% where", *(part.latex() for part in used(formula))]
+        lines += ["% where", *(part.latex() for part in used_formulas(formula))]
     derivation = _derivation(formula)
     if derivation:
         lines.append(f"% {derivation.title}")
@@ -149,7 +157,7 @@ def as_object(formula: Formula) -> dict[str, Any]:
         "dimension": str(formula.gives.dimension),
         "equation": _equation(formula),
         "latex": formula.latex(),
-        "uses": {part.name: _equation(part) for part in used(formula)},
+        "uses": {part.name: _equation(part) for part in used_formulas(formula)},
         "derivation": steps,
     }
 
@@ -159,11 +167,11 @@ def _derivation(formula: Formula) -> Derivation | None:
 
 
 def _equation(formula: Formula) -> str:
-    return f"{formula.gives.name} = {plain(formula.expression)}"
+    return f"{formula.gives.name} = {api_text(formula.expression)}"
 
 
 def _spelled(step: Step) -> str:
-    return f"{plain(step.equation.lhs)} = {plain(step.equation.rhs)}"
+    return f"{api_text(step.equation.lhs)} = {api_text(step.equation.rhs)}"
 
 
 def _unit(q: Quantity) -> str:

@@ -230,7 +230,7 @@ KINDS = {
 }
 
 
-def longest(
+def longest_contexts(
     hardware: str,
     *,
     precision: str = "fp8",
@@ -260,7 +260,7 @@ def longest(
         windows), readable_context and context_that_fits, in tokens; 0 where the weights leave
         nothing.
 
-    >>> latent, chosen = longest("GB200 NVL72")[2:4]
+    >>> latent, chosen = longest_contexts("GB200 NVL72")[2:4]
     >>> latent["readable_context"] < latent["context_that_fits"]  # bandwidth ends first
     True
     >>> chosen["readable_context"] > chosen["context_that_fits"]  # and here capacity does
@@ -310,7 +310,7 @@ def _reach(formula: Formula, terms: dict[str, float], room: float) -> float:
     return low
 
 
-def sharing(
+def shared_cache_sizes(
     model: str = "Llama 3.1 70B",
     *,
     bytes_per_element: float = 1,
@@ -323,7 +323,7 @@ def sharing(
     `spans` counts the layers that share, each a divisor of the model's layers; all of them is
     added.
 
-    >>> alone, *_, all_share = sharing()
+    >>> alone, *_, all_share = shared_cache_sizes()
     >>> alone["stored_bytes_per_token"] / all_share["stored_bytes_per_token"]  # eighty layers
     80.0
     >>> alone["read_bytes_per_token"] == all_share["read_bytes_per_token"]

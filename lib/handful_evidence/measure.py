@@ -38,7 +38,7 @@ __all__ = [
     "gpu",
     "measure",
     "processor",
-    "recorded",
+    "recorded_reports",
 ]
 
 REPEATS = 7
@@ -198,13 +198,13 @@ def _known(report: Report) -> dict:
     }
 
 
-def recorded() -> tuple[Report, ...]:
+def recorded_reports() -> tuple[Report, ...]:
     """Return the recorded reports, one for each machine in ``facts/measured_machines.csv``.
 
     Points are in order of rising batch.
 
     >>> all(
-    ...     report.reached and report.knee_ratio > 1 for report in recorded()
+    ...     report.reached and report.knee_ratio > 1 for report in recorded_reports()
     ... )  # late knees, never early ones
     True
     """

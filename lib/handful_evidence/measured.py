@@ -51,11 +51,11 @@ __all__ = [
     "band_of",
     "central",
     "class_of",
+    "count_left_out",
     "describe_band",
-    "left_out",
+    "leave_source_out",
     "page_bands",
     "ratios",
-    "within_others",
 ]
 
 MODEL = "Llama 3.1 70B"  # whose runs the book shows one by one
@@ -330,11 +330,13 @@ def ratios(kind: Class | None = None) -> tuple[Ratio, ...]:
     return rows if kind is None else tuple(row for row in rows if row.kind == kind)
 
 
-def left_out() -> dict[str, int]:
+def count_left_out() -> dict[str, int]:
     """Return how many rows of the tables no band counts, by the reason.
 
     >>> tables = ("measured_steps", "measured_silicon", "measured_runs", "measured_serving")
-    >>> len(ratios()) + sum(left_out().values()) == sum(len(facts.load(table)) for table in tables)
+    >>> len(ratios()) + sum(count_left_out().values()) == sum(
+    ...     len(facts.load(table)) for table in tables
+    ... )
     True
     """
     return dict(_read()[1])
@@ -442,7 +444,7 @@ def page_bands() -> list[dict]:
     return found
 
 
-def within_others(kind: Class) -> dict[str, tuple[int, int]]:
+def leave_source_out(kind: Class) -> dict[str, tuple[int, int]]:
     """Return how many rows of each source lie in the band of all others, and how many it has.
 
     A source is one publisher's runs of one model on one chip (``Ratio.source``).  A class of one

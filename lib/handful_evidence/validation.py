@@ -16,8 +16,8 @@ term while attention is shared: every chip has every token already, and the all-
 the experts say.  Tried and left out, since no band narrowed: a latent cache that is copied on all
 chips that share its heads, uneven loads of experts, wider weights outside the experts.
 
-A fit holds where it was made: ``reach`` gives the chips, sequences, contexts and prompts of its
-rows, and ``predict`` refuses to go beyond them.
+A fit holds where it was made: ``fitted_range`` gives the chips, sequences, contexts and prompts of
+its rows, and ``predict`` refuses to go beyond them.
 
 >>> off = dict(memory_efficiency=1, compute_efficiency=1, network_efficiency=1, layer_overhead=0)
 >>> case = cases()[0]
@@ -309,24 +309,24 @@ _NOUNS = {
 
 
 @cache
-def reach(model: str, chip: str) -> dict[str, tuple[float, float]]:
+def fitted_range(model: str, chip: str) -> dict[str, tuple[float, float]]:
     """Return the least and the greatest values that a fit has seen.
 
     Keys: `devices`, `batch`, `context` and `prompt_per_answer`.  Raises `OutsideFit` where there is
     no fit.
 
-    >>> reach("DeepSeek-V3", "B200 SXM")["devices"]
+    >>> fitted_range("DeepSeek-V3", "B200 SXM")["devices"]
     (4, 8)
-    >>> reach("Qwen3 32B", "B200 SXM")
+    >>> fitted_range("Qwen3 32B", "B200 SXM")
     Traceback (most recent call last):
     ...
     handful_evidence.validation.OutsideFit: There is no fit of Qwen3 32B on B200 SXM;
     there are fits of DeepSeek-V3 on ...
     """
-    if (model, chip) not in fitted():
+    if (model, chip) not in fitted_pairs():
         raise OutsideFit(
             f"There is no fit of {model} on {chip}; there are fits of "
-            f"{', '.join(f'{a} on {b}' for a, b in fitted())}."
+            f"{', '.join(f'{a} on {b}' for a, b in fitted_pairs())}."
         )
     rows = rows_of(model, chip)
     return {
@@ -335,18 +335,18 @@ def reach(model: str, chip: str) -> dict[str, tuple[float, float]]:
     }
 
 
-def outside(model: str, chip: str, **asked: float) -> str:
+def describe_extrapolation(model: str, chip: str, **asked: float) -> str:
     """Return a sentence if a fit was made from no such machines or loads, else "".
 
     `asked` holds values of `devices`, `batch`, `context` or `prompt_per_answer`.  Raises
     `OutsideFit` where there is no fit.
 
-    >>> outside("DeepSeek-V3", "B200 SXM", devices=32, batch=64)
+    >>> describe_extrapolation("DeepSeek-V3", "B200 SXM", devices=32, batch=64)
     'The fit of DeepSeek-V3 on B200 SXM holds for 4 to 8 chips; got 32.'
-    >>> outside("DeepSeek-V3", "B200 SXM", devices=8)
+    >>> describe_extrapolation("DeepSeek-V3", "B200 SXM", devices=8)
     ''
     """
-    ends = reach(model, chip)
+    ends = fitted_range(model, chip)
     beyond = [
         (name, value)
         for name, value in asked.items()
@@ -392,7 +392,8 @@ def predict(
     Raises
     ------
     OutsideFit
-        No such fit, a value beyond ``reach``, or a way to share the work that the fit has not seen.
+        No such fit, a value beyond ``fitted_range``, or a way to share the work that the fit has
+        not seen.
 
     >>> at = dict(batch=64, context=1536, prompt_per_answer=1)
     >>> round(predict("Llama 3.1 70B", "H100 SXM", "fp8", devices=8, **at) * 1e3)
@@ -405,7 +406,7 @@ def predict(
     got 16.
     """
     load = {"devices": devices, "batch": batch, "context": context}
-    refusal = outside(model, chip, **load, prompt_per_answer=prompt_per_answer)
+    refusal = describe_extrapolation(model, chip, **load, prompt_per_answer=prompt_per_answer)
     ways = sorted({case.sharing for case in rows_of(model, chip)})
     if not refusal and sharing not in ways:
         refusal = (
@@ -452,7 +453,7 @@ def run_values(row: facts.Row) -> dict:
     ) | {"prompt_per_answer": 0 if no_prompts else row["isl_tokens"] / row["osl_tokens"]}
 
 
-def beyond() -> list[tuple[int, float]]:
+def larger_machine_ratios() -> list[tuple[int, float]]:
     """Return what a fit would predict for larger machines than those it was made from.
 
     Each item is the number of chips, and the measured over the predicted time.
@@ -461,14 +462,14 @@ def beyond() -> list[tuple[int, float]]:
     seen.  Where the chip has no fit, that of the chip with the same arithmetic stands in: a B200's
     for racks, an H200's for the H100.
 
-    >>> found = beyond()
+    >>> found = larger_machine_ratios()
     >>> len(found) > 40 and min(devices for devices, _ in found) > 8
     True
     """
     found = []
     for row in facts.load("measured_runs"):
         pair = row["shape"], _ALIKE.get(row["chip"], row["chip"])
-        if pair not in fitted() or row["chips"] <= reach(*pair)["devices"][1]:
+        if pair not in fitted_pairs() or row["chips"] <= fitted_range(*pair)["devices"][1]:
             continue
         predicted = _seconds(
             run_values(row) | _weights(row["precision"]) | {"drafts": 0} | terms(*pair),
@@ -486,7 +487,7 @@ def rows_of(model: str, chip: str) -> tuple[Case, ...]:
     )
 
 
-def fitted() -> tuple[tuple[str, str], ...]:
+def fitted_pairs() -> tuple[tuple[str, str], ...]:
     """Return each model and chip with enough measured rows for a fit."""
     found = sorted({(case.model, case.chip) for case in cases()})
     return tuple(pair for pair in found if len(rows_of(*pair)) >= FEWEST)
@@ -498,7 +499,7 @@ def terms(model: str, chip: str) -> dict[str, float]:
     return _fit(list(rows_of(model, chip)))
 
 
-def unseen(rows: Sequence[Case]):
+def cross_validate(rows: Sequence[Case]):
     """Return an array of measured over predicted times, each predicted without using its own row.
 
     Each row is predicted by a fit to the other four fifths of the rows.
@@ -527,10 +528,10 @@ def fits() -> tuple[Fit, ...]:
     True
     """
     found = []
-    for model, chip in fitted():
+    for model, chip in fitted_pairs():
         rows = rows_of(model, chip)
         ways: dict[str, list[float]] = {}
-        ratios = unseen(rows)
+        ratios = cross_validate(rows)
         for case, ratio in zip(rows, ratios, strict=True):
             ways.setdefault(case.sharing, []).append(ratio)
         found.append(
@@ -547,14 +548,14 @@ def fits() -> tuple[Fit, ...]:
     return tuple(found)
 
 
-def unexplained() -> dict[str, int]:
+def count_unfitted() -> dict[str, int]:
     """Count the measured rows that are not fitted, by the reason."""
     reasons: dict[str, int] = {}
     for row in facts.load("measured_silicon"):
         if row["model"].split("/")[1] not in _MODELS:
             reason = f"the shape of {row['model'].split('/')[1]} is not among the facts"
             reasons[reason] = reasons.get(reason, 0) + 1
-    enough = fitted()
+    enough = fitted_pairs()
     for case in cases():
         few = "" if (case.model, case.chip) in enough else "too few rows of this model on this chip"
         reason = case.why_not or few

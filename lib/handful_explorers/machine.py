@@ -9,7 +9,7 @@ from handful_evidence import measure
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Scale, Sweep
 
-_RECORDED = measure.recorded()[0]
+_RECORDED = measure.recorded_reports()[0]
 _LAYER = {
     "devices": 1,
     "total_parameters": _RECORDED.width**2,

@@ -19,7 +19,7 @@ def _rounded(points) -> list[list[float]]:
 
 _PAIRS = {
     f"{model}-{chip}".lower().replace(" ", "-"): (model, chip)
-    for model, chip in validation.fitted()
+    for model, chip in validation.fitted_pairs()
 }
 
 
@@ -32,7 +32,7 @@ def _sets() -> dict[str, dict]:
     found = {}
     for key, (model, chip) in _PAIRS.items():
         rows = validation.rows_of(model, chip)
-        ratios = validation.unseen(rows)
+        ratios = validation.cross_validate(rows)
         found[key] = {
             "text": f"{model} on {chip}",
             "unit": "s",
@@ -91,7 +91,7 @@ _HERE = {"model": _DENSE[0], "hardware": _DENSE[1], "precision": "fp8"}
 _SERVED = {
     name: value for name, value in validation.terms(*_DENSE).items() if name != "acceptance"
 } | {"kept_share": 1, "reduce_bytes": 2}
-_REACH = validation.reach(*_DENSE)
+_REACH = validation.fitted_range(*_DENSE)
 _FEW, _MANY, _SHORT, _LONG = (int(end) for name in ("batch", "context") for end in _REACH[name])
 _ROWS = sorted(
     {

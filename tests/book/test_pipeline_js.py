@@ -54,7 +54,7 @@ def page(module_server, shared):
 @pytest.mark.parametrize("name", sim.SCHEDULES)
 def test_every_bar_is_the_same(page, name):
     for stages, many in SIZES:
-        size = sim.allowed(name, stages, many)
+        size = sim.allowed_sizes(name, stages, many)
         for forward, backward, weights in TIMES:
             played = sim.run(sim.SCHEDULES[name](*size), forward, backward, weights)
             found = page.evaluate(PLAY, [name, stages, many, forward, backward, weights])

@@ -36,13 +36,16 @@ def evaluated(text: str, known: dict) -> float:
 def test_the_text_of_an_equation_gives_the_formulas_number(name):
     formula = registry[name]
     draw, compared = random.Random(name), 0
-    text = equation.plain(formula.expression)
+    text = equation.api_text(formula.expression)
     # From the last formula that is leaned on to the first: each finds what it leans on there.
     parts = [
-        (part.gives.name, equation.plain(part.expression))
-        for part in reversed(equation.used(formula))
+        (part.gives.name, equation.api_text(part.expression))
+        for part in reversed(equation.used_formulas(formula))
     ]
-    asked = [*(q for q in formula.inputs if q.default is None), *equation.cancelled(formula)]
+    asked = [
+        *(q for q in formula.inputs if q.default is None),
+        *equation.cancelled_quantities(formula),
+    ]
     for _ in range(40):
         known = {q.name: draw.uniform(0.2, 0.9 if q.upper == 1 else 5) for q in asked}
         try:
@@ -103,7 +106,7 @@ def test_a_formula_without_a_derivation_has_none():
 
 def test_an_equation_names_what_it_leans_on_once_and_what_cancels():
     formula = registry["slow_mode_price"]
-    parts = [part.name for part in equation.used(formula)]
+    parts = [part.name for part in equation.used_formulas(formula)]
     assert len(set(parts)) == len(parts) and {"cost_floor", "kv_time", "step_time"} <= set(parts)
     assert "Cancels: devices, batch" in equation.as_text(registry["compute_cost"])
     assert "Cancels" not in "\n".join(equation.as_text(registry["step_time"]))

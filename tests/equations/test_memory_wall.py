@@ -216,7 +216,7 @@ def test_rooms_for_a_batch_are_what_weights_leave():
 
 def test_the_longest_contexts_fill_their_rooms():
     known = values(hardware="GB200 NVL72", precision="fp8")
-    for row in memory_wall.longest("GB200 NVL72", batch=16):
+    for row in memory_wall.longest_contexts("GB200 NVL72", batch=16):
         terms = kv_read_terms(row["name"], bytes_per_element=1)
         weights = facts.get("models", row["name"])["total_params_reported"]
         budget = known["devices"] * known["memory_bandwidth"] * 0.02 - weights
@@ -234,7 +234,7 @@ def test_bytes_at_the_margin_are_those_of_published_configurations():
     # compressed layers.
     found = {
         row["name"]: (row["read_bytes_per_token"], row["stored_bytes_per_token"])
-        for row in memory_wall.longest("GB200 NVL72")
+        for row in memory_wall.longest_contexts("GB200 NVL72")
     }
     assert found["Llama 3.1 70B"] == pytest.approx((80 * 2 * 8 * 128,) * 2)
     assert found["DeepSeek-V3"] == pytest.approx((61 * 576,) * 2)
@@ -244,16 +244,18 @@ def test_bytes_at_the_margin_are_those_of_published_configurations():
 
 
 def test_one_sequence_gets_the_room_of_sixteen_and_none_what_is_full():
-    alone, many = (memory_wall.longest("GB200 NVL72", **batch)[0] for batch in ({}, {"batch": 16}))
+    alone, many = (
+        memory_wall.longest_contexts("GB200 NVL72", **batch)[0] for batch in ({}, {"batch": 16})
+    )
     for limit in ("readable_context", "context_that_fits"):
         assert alone[limit] == pytest.approx(16 * many[limit])
     # 1.6 trillion weights do not go into 8 chips of 80 GB.
-    full = memory_wall.longest("H100 SXM")[-1]
+    full = memory_wall.longest_contexts("H100 SXM")[-1]
     assert full["context_that_fits"] == 0 and full["name"] == "DeepSeek-V4-Pro"
 
 
 def test_choosing_moves_the_limit_from_bandwidth_to_capacity():
-    rows = memory_wall.longest("GB200 NVL72", batch=64)
+    rows = memory_wall.longest_contexts("GB200 NVL72", batch=64)
     limits = {row["name"]: row["readable_context"] < row["context_that_fits"] for row in rows}
     assert limits == {
         "Llama 3.1 70B": True,
@@ -277,14 +279,14 @@ def test_choosing_moves_the_limit_from_bandwidth_to_capacity():
 
 
 def test_one_cache_for_eight_heads_of_all_layers_is_the_lectures_two_kilobytes():
-    alone, *_, shared = memory_wall.sharing("Llama 3.1 70B")
+    alone, *_, shared = memory_wall.shared_cache_sizes("Llama 3.1 70B")
     assert shared["stored_bytes_per_token"] == 1 * 2 * 128 * 8
     assert shared["read_bytes_per_token"] == alone["read_bytes_per_token"] == 80 * 2 * 128 * 8
-    wide, *_ = memory_wall.sharing("Llama 3.1 70B", bytes_per_element=2)
+    wide, *_ = memory_wall.shared_cache_sizes("Llama 3.1 70B", bytes_per_element=2)
     assert wide["stored_bytes_per_token"] == wide["read_bytes_per_token"] == 2 * 80 * 2 * 128 * 8
     saved = {
         row["layers_that_share"]: alone["stored_bytes_per_token"] / row["stored_bytes_per_token"]
-        for row in memory_wall.sharing("Llama 3.1 70B")
+        for row in memory_wall.shared_cache_sizes("Llama 3.1 70B")
     }
     assert saved == {1: 1, 2: 2, 4: 4, 80: 80}
     assert [row[1:] for row in tables.sharing_table()[1]] == [

@@ -327,10 +327,10 @@ def test_sizes_that_a_schedule_allows():
     for name, make in sim.SCHEDULES.items():
         for stages in range(1, 9):
             for many in range(1, 20):
-                found = sim.allowed(name, stages, many)
+                found = sim.allowed_sizes(name, stages, many)
                 assert make(*found).micro_batches >= many and found[0] - stages in (0, 1)
     with pytest.raises(sim.ScheduleError, match="no schedule 'gpip'"):
-        sim.allowed("gpip", 2, 2)
+        sim.allowed_sizes("gpip", 2, 2)
 
 
 def test_critical_tokens_as_the_scaling_book_has_them():

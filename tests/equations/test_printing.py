@@ -13,7 +13,7 @@ import re
 import pytest
 import sympy
 
-from handful.equation import plain
+from handful.equation import api_text
 from handful.query import registry
 from handful.symbolic.formula import _standing, fill_defaults
 from handful.symbolic.quantities import table
@@ -150,7 +150,7 @@ def test_no_equation_is_left_as_the_algebra_made_it():
 @pytest.mark.parametrize("name", list(FORMULAS))
 def test_plain_text_says_what_is_computed(name):
     formula = FORMULAS[name]
-    text = plain(formula.expression)
+    text = api_text(formula.expression)
     assert not re.search(r"(?:^|\()-|-1 \+", text), text
     letters = {q.name: sympy.Symbol(q.name, positive=True) for q in table.values()}
     back = sympy.sympify(

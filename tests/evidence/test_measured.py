@@ -76,7 +76,7 @@ def test_every_row_has_one_class_or_a_reason():
         "experts, over 8 chips": 58,
     }
     tables = ("measured_steps", "measured_silicon", "measured_runs", "measured_serving")
-    assert counts.total() + sum(measured.left_out().values()) == sum(
+    assert counts.total() + sum(measured.count_left_out().values()) == sum(
         len(load(table)) for table in tables
     )
     for row in measured.ratios():
@@ -123,7 +123,7 @@ LEAST = dict(zip((*DENSE, *EXPERTS), (0.7, 0.84, 0.85, 0.85, 0.85), strict=True)
 
 @pytest.mark.parametrize("kind", BANDED, ids=lambda kind: kind.name)
 def test_a_band_holds_runs_of_sources_that_it_was_made_without(kind):
-    found = measured.within_others(kind)
+    found = measured.leave_source_out(kind)
     for source, (inside, count) in found.items():
         print(f"{kind.name}: {inside} of {count}, {source}")
     inside, count = (sum(part) for part in zip(*found.values(), strict=True))
@@ -137,7 +137,10 @@ def test_the_others_never_see_the_source():
     source = "InferenceX: DeepSeek-V3 on H100 SXM"
     low, high = measured._outward([row for row in measured.ratios(kind) if row.source != source])
     mine = [row.ratio for row in measured.ratios(kind) if row.source == source]
-    assert measured.within_others(kind)[source] == (sum(low <= ratio <= high for ratio in mine), 7)
+    assert measured.leave_source_out(kind)[source] == (
+        sum(low <= ratio <= high for ratio in mine),
+        7,
+    )
 
 
 def test_reports_of_experts_over_many_chips_lie_in_the_band_of_experts_not_in_that_of_one_chip():
@@ -259,7 +262,7 @@ def test_what_the_pages_say_of_bands():
     assert many < middle < few
     # And of a dense model on one chip: the chip with the most bandwidth for its arithmetic is
     # nearest to the floor.
-    found = measured.within_others(CLASSES[DENSE[0]])
+    found = measured.leave_source_out(CLASSES[DENSE[0]])
     assert len(found) == 3 and min(found.values()) == found["InferenceX: Llama 3.1 70B on H200 SXM"]
     chips = [facts.get("accelerators", chip) for chip in bands[DENSE[0]].chips]
     per_flop = {

@@ -25,12 +25,12 @@ def fitted(model, chip):
 
 
 def mean_error(rows):
-    return np.abs(np.log(validation.unseen(rows))).mean()
+    return np.abs(np.log(validation.cross_validate(rows))).mean()
 
 
 def test_every_row_is_fitted_or_has_a_reason():
     rows = sum(fit.rows for fit in validation.fits())
-    assert rows + sum(validation.unexplained().values()) == len(load("measured_silicon"))
+    assert rows + sum(validation.count_unfitted().values()) == len(load("measured_silicon"))
     assert rows > 600
     assert all(sum(n for n, *_ in fit.by_sharing.values()) == fit.rows for fit in validation.fits())
 
@@ -373,14 +373,14 @@ def test_few_rows_are_no_fit(monkeypatch):
     monkeypatch.setattr(validation, "FEWEST", few.rows + 1)
     left = validation.fits.__wrapped__()
     assert len(left) == len(validation.fits()) - 1 and few not in left
-    assert validation.unexplained()["too few rows of this model on this chip"] == few.rows
+    assert validation.count_unfitted()["too few rows of this model on this chip"] == few.rows
 
 
 def test_a_model_without_a_shape_is_named(monkeypatch):
     monkeypatch.setattr(validation, "_MODELS", {"Llama-3.1-70B": "Llama 3.1 70B"})
     monkeypatch.setattr(validation, "cases", validation.cases.__wrapped__)
-    monkeypatch.setattr(validation, "fitted", lambda: ())
-    assert validation.unexplained()["the shape of MiniMax-M2.5 is not among the facts"] == 33
+    monkeypatch.setattr(validation, "fitted_pairs", lambda: ())
+    assert validation.count_unfitted()["the shape of MiniMax-M2.5 is not among the facts"] == 33
 
 
 def test_ring_all_reduce_moves_what_the_algorithm_moves():
@@ -405,8 +405,8 @@ def test_bad_input():
 
 
 def test_a_fit_reaches_as_far_as_its_rows():
-    for model, chip in validation.fitted():
-        ends, rows = validation.reach(model, chip), fitted(model, chip)
+    for model, chip in validation.fitted_pairs():
+        ends, rows = validation.fitted_range(model, chip), fitted(model, chip)
         for name in ("devices", "batch", "context", "prompt_per_answer"):
             assert ends[name] == (
                 min(case.known[name] for case in rows),
@@ -414,7 +414,10 @@ def test_a_fit_reaches_as_far_as_its_rows():
             )
         for case in rows:
             assert (
-                validation.outside(model, chip, **{name: case.known[name] for name in ends}) == ""
+                validation.describe_extrapolation(
+                    model, chip, **{name: case.known[name] for name in ends}
+                )
+                == ""
             )
 
 
@@ -475,7 +478,7 @@ def test_larger_groups_are_slower_than_a_fit_would_say():
 
     This is why the model declines to answer for such groups.
     """
-    found = validation.beyond()
+    found = validation.larger_machine_ratios()
     ratios = [ratio for _, ratio in found]
     assert Counter(devices for devices, _ in found) == {16: 11, 32: 40}
     assert min(ratios) > 0.95 and 1.7 < max(ratios) < 1.9
@@ -484,4 +487,6 @@ def test_larger_groups_are_slower_than_a_fit_would_say():
     )
     for row in load("measured_runs"):
         if row["shape"] == "DeepSeek-V3" and row["chips"] > 8:
-            assert validation.outside("DeepSeek-V3", "B200 SXM", devices=row["chips"])
+            assert validation.describe_extrapolation(
+                "DeepSeek-V3", "B200 SXM", devices=row["chips"]
+            )

@@ -302,10 +302,14 @@ SCHEDULES: dict[str, Callable[[int, int], Schedule]] = {
 }
 
 
-def allowed(name: str, stages: int, micro_batches: int) -> tuple[int, int]:
+def allowed_sizes(name: str, stages: int, micro_batches: int) -> tuple[int, int]:
     """Return the sizes nearest above those wanted for which the named schedule exists.
 
-    >>> allowed("interleaved", 4, 6), allowed("dual_pipe", 3, 6), allowed("1f1b", 3, 1)
+    >>> (
+    ...     allowed_sizes("interleaved", 4, 6),
+    ...     allowed_sizes("dual_pipe", 3, 6),
+    ...     allowed_sizes("1f1b", 3, 1),
+    ... )
     ((4, 8), (4, 8), (3, 1))
     """
     _check(stages, micro_batches)

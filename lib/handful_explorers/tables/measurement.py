@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handful.units import format_value
-from handful_evidence.measured import CLASSES, FEWEST, band_of, ratios, within_others
+from handful_evidence.measured import CLASSES, FEWEST, band_of, leave_source_out, ratios
 
 from .table import Table
 
@@ -19,7 +19,7 @@ def classes_table() -> Table:
     """
     rows = []
     for kind in CLASSES:
-        band, others = band_of(kind), within_others(kind).values()
+        band, others = band_of(kind), leave_source_out(kind).values()
         cells = ["", f"no band: fewer than {FEWEST}", ""]
         if band is not None:
             inside, runs = (sum(counts) for counts in zip(*others, strict=True))

@@ -49,7 +49,7 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
     """Return the bars and figures of the chosen schedule, at the nearest sizes that it allows."""
     given = inputs(explorer, state)
     name, wanted = given["schedule"], (int(given["pipeline_stages"]), int(given["micro_batches"]))
-    stages, many = pipeline.allowed(name, *wanted)
+    stages, many = pipeline.allowed_sizes(name, *wanted)
     plan = pipeline.SCHEDULES[name](stages, many)
     backward, weights = float(given["backward_time"]), float(given["weight_gradient_time"])
     played = pipeline.run(plan, 1.0, backward, weights)
