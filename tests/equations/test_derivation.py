@@ -86,7 +86,10 @@ def test_derivations_reach_their_formula(name):
             compared += 1
         return compared > 10
 
-    assert any(agrees(step) for step in steps)
+    assert any(agrees(step) for step in steps), (
+        f"no step of {formula.derivation.title!r} says what {name} says: its last step is "
+        f"{formula.derivation.steps[-1].equation.rhs}, the formula {formula.expression}"
+    )
 
 
 def test_the_latency_floor_is_derived():

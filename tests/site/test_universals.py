@@ -60,8 +60,8 @@ def test_a_universal_sentence_is_argued(page):
     lines = universals((ROOT / "book" / f"{page}.md").read_text("utf-8"))
     left = [line for line in lines if not any(words in line for words in ARGUED.get(page, {}))]
     assert not left, (
-        f"{page}.md says of all cases, without a condition or a line in universals.toml: "
-        f"{left[0]!r}, and {len(left) - 1} more"
+        f"{page}.md says of all cases, without a condition ({{where}}, {{always}}) or a line in "
+        f"tests/data/universals.toml: {left[0]!r}, and {len(left) - 1} more"
     )
 
 

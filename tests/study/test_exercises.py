@@ -32,18 +32,19 @@ def test_the_answer_is_right_and_each_misconception_is_named(problem):
         if problem.kind == "number":
             right, wrongs = problem.right(seed), problem.wrong_values(seed)
             assert math.isfinite(right) and right != 0
+            # No two of them can be taken for each other, even when rounded.
+            for i, a in enumerate([right, *wrongs]):
+                for b in [right, *wrongs][i + 1 :]:
+                    assert not near(a, b, 2 * problem.tolerance), (
+                        f"seed {seed}: {a:.6g} and {b:.6g} are within "
+                        f"{2 * problem.tolerance:.0%} of each other for {problem.draw(seed)}"
+                    )
             assert check(problem, written(right, problem.unit), seed).kind == "right"
             for turn, wrong in enumerate(wrongs):
                 verdict = check(problem, written(wrong, problem.unit), seed)
                 assert (verdict.kind, verdict.turn) == ("wrong", turn), (
                     f"seed {seed}: {problem.draw(seed)}"
                 )
-            # No two of them can be taken for each other, even when rounded.
-            for i, a in enumerate([right, *wrongs]):
-                for b in [right, *wrongs][i + 1 :]:
-                    assert not near(a, b, 2 * problem.tolerance), (
-                        f"seed {seed}: {a} and {b} coincide for {problem.draw(seed)}"
-                    )
         elif problem.kind == "choice":
             right = right_choice(problem, seed)
             for i in range(len(problem.choices)):
@@ -96,7 +97,9 @@ def test_no_id_that_was_published_is_gone_without_a_word():
     assert published["cards"] == set(cards()) | retired(), (
         "list every card's id in exercises/cards/published.txt, for good"
     )
-    assert published["problems"] >= set(problems())
+    assert published["problems"] >= set(problems()), (
+        "list every problem's id in exercises/problems/published.txt, for good"
+    )
     assert not retired() & set(cards())
 
 
