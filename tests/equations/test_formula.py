@@ -1,7 +1,9 @@
 """Formula: calling, solving, printing, differentiating, and what it says to bad input."""
 
 import math
+import re
 from functools import cache
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -18,6 +20,7 @@ from handful.symbolic import quantities as q
 from handful.symbolic.formula import Formula, FormulaError, registry
 from handful.symbolic.quantities import PARTS, QuantityError, table
 
+ROOT = Path(__file__).resolve().parents[2]
 every_formula()
 positive = st.floats(1e-3, 1e3)
 
@@ -306,3 +309,16 @@ def test_what_a_formula_does_not_hold_is_named(call, message):
 def test_each_letter_stands_for_one_quantity():
     letters = [quantity.latex.replace(r"\,", "") for quantity in table.values()]
     assert sorted({letter for letter in letters if letters.count(letter) > 1}) == []
+
+
+def test_every_module_of_formulas_has_mutation_tests():
+    tests = (ROOT / "tests" / "mutants.py").read_text("utf-8")
+    listed = set(re.findall(r'"(\w+)",\n', tests.split("MODULES = (")[1].split(")")[0]))
+    modules = {
+        path.stem
+        for path in (ROOT / "lib" / "handful").glob("*.py")
+        if re.search(r"^\w+ = Formula\(", path.read_text("utf-8"), re.M)
+    }
+    assert len(modules) > 15 and not modules - listed, (
+        f"add to MODULES of tests/mutants.py: {', '.join(sorted(modules - listed))}"
+    )
