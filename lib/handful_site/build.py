@@ -138,10 +138,24 @@ def fresh_folder() -> Path:
     return folder
 
 
-def sphinx(folder: Path, toc: dict, whole: bool) -> Path:
-    """Run Jupyter Book with progress, and return the folder of raw pages.
+def elsewhere(line: str) -> bool:
+    """Return whether a warning about one chapter only misses what the whole book has."""
+    if found := re.search(r"could not find bibtex key \"(.+?)\"", line):
+        sources = (ROOT / "book" / "references.bib").read_text("utf-8")
+        return re.search(rf"^@\w+\{{{re.escape(found[1])},", sources, re.M) is not None
+    if found := re.search(r"(?:Unknown source document|target not found:) '(.+?)'", line):
+        label = f"({found[1]})="
+        return (ROOT / "book" / f"{found[1]}.md").exists() or any(
+            label in path.read_text("utf-8") for path in (ROOT / "book").glob("*.md")
+        )
+    return False
 
-    In the whole book warnings are errors, and pages offer their notebooks.
+
+def sphinx(folder: Path, toc: dict, whole: bool) -> tuple[Path, list[str]]:
+    """Run Jupyter Book with progress, and return the folder of raw pages and the errors.
+
+    In the whole book warnings are errors, and pages offer their notebooks. A single chapter is
+    built in spite of its errors, and what only the whole book has is no error.
     """
     config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
     config["sphinx"]["config"]["html_theme_options"] = {"notebooks": "yes" if whole else ""}
@@ -173,7 +187,7 @@ def sphinx(folder: Path, toc: dict, whole: bool) -> Path:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    log, done = [], 0
+    log, errors, done = [], [], 0
     for line in process.stdout or ():
         line = re.sub(r"\x1b\[[\d;]*m", "", line)
         log.append(line)
@@ -186,8 +200,10 @@ def sphinx(folder: Path, toc: dict, whole: bool) -> Path:
         elif (
             re.search(r"WARNING|ERROR|Error:|Exception", line)
             and "TCP without encryption" not in line
+            and (whole or not elsewhere(line))
         ):
             print("    " + line.rstrip(), flush=True)
+            errors.append(line.rstrip())
     code = process.wait()
     raw = folder / "_build" / "html"
     (folder / "log.txt").write_text("".join(log), "utf-8")
@@ -198,7 +214,7 @@ def sphinx(folder: Path, toc: dict, whole: bool) -> Path:
             f"The book did not build; the warnings and errors are above, the whole log in "
             f"{(folder / 'log.txt').relative_to(ROOT)}."
         )
-    return raw
+    return raw, errors
 
 
 def publish(raw: Path, site: Path, base: str = "") -> None:
@@ -245,7 +261,7 @@ def raw_pages(base: str = "") -> Path:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     folder = fresh_folder()
     say(f"pages: {len(chapters(toc))} (Jupyter Book)")
-    raw = sphinx(folder, toc, whole=True)
+    raw, _ = sphinx(folder, toc, whole=True)
     make_notebooks(chapters(toc), base)
     if missing := inpage.prepare(ROOT / "node_modules" / "pyodide", BUILD / "pyodide", package()):
         say(missing)
@@ -260,9 +276,9 @@ def book(site: Path = SITE, base: str = "") -> None:
 
 
 def chapter(name: str) -> None:
-    """Build one chapter into ``_build/chapter``.
+    """Build one chapter into ``_build/chapter``, and exit with an error where it has any.
 
-    Links to other chapters lead nowhere, so warnings are not errors.
+    Links to other chapters lead nowhere.
     """
     known = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
     if name not in known:
@@ -275,8 +291,13 @@ def chapter(name: str) -> None:
             shutil.rmtree(old)
     folder.mkdir(parents=True, exist_ok=True)
     say(f"{name} (Jupyter Book)")
-    raw = sphinx(folder, {"format": "jb-book", "root": name}, whole=False)
+    raw, errors = sphinx(folder, {"format": "jb-book", "root": name}, whole=False)
     publish(raw, BUILD / "chapter")
+    if errors:
+        # A page that is not read again would be silent about them.
+        shutil.rmtree(folder / "_build" / ".doctrees")
+        lines = "\n".join(f"    {line}" for line in errors)
+        stop(f"{name} is built, but with warnings or errors:\n{lines}")
 
 
 def main(arguments: list[str]) -> None:
