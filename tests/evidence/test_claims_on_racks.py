@@ -12,7 +12,7 @@ import pytest
 from handful import facts
 from handful.query import lecture_seconds
 from handful_evidence.claims import FOLDER, read
-from handful_evidence.claims.checks import racks, stages
+from handful_evidence.claims.checks import pipelines, racks
 from handful_site.bootstrap import ROOT
 
 CHAPTERS = {
@@ -189,7 +189,7 @@ def test_widths_that_are_cut_are_those_that_were():
 
     The source is How to Scale Your Model, the chapter on training.
     """
-    found = stages.widths_are_not_cut()
+    found = pipelines.widths_are_not_cut()
     for words, width in (
         ("DeepSeek-V3, an expert, 2,048 wide", 2048),
         ("Llama 3.1 405B, a layer, 53,248 wide", 53248),
@@ -209,17 +209,17 @@ def test_plain_schedules_wait_alike_and_a_split_backward_pass_less():
 
     The sources are Huang, Narayanan and Qi.
     """
-    assert [stages._bubble(name) for name in ("gpipe", "1f1b", "zero_bubble")] == pytest.approx(
+    assert [pipelines._bubble(name) for name in ("gpipe", "1f1b", "zero_bubble")] == pytest.approx(
         [9, 9, 3]
     )
-    assert list(stages.schedules_shorten_the_bubble().values()) == [False, True]
+    assert list(pipelines.schedules_shorten_the_bubble().values()) == [False, True]
 
 
 def test_caches_pass_the_weights_where_they_should():
     crossing = 671.026e9 / (2 * 2000 * 61 * 576)
     assert crossing == pytest.approx(4770, abs=5)
     assert "about 4,770 tokens" in CLAIMS["two-stages-make-kv-dominant"].reason.replace("\xa0", " ")
-    assert [found for _, found in sorted(stages.two_stages_and_caches_lead().items())] == [
+    assert [found for _, found in sorted(pipelines.two_stages_and_caches_lead().items())] == [
         True,
         False,
         True,
@@ -230,8 +230,8 @@ def test_a_hop_decides_what_stages_cost():
     """Four hops of 2 ms on 20 ms are 28; of 3.7 µs (arXiv 2505.09343, table 5) next to nothing."""
     values = {value.label: value.value for value in CLAIMS["four-stages-20-to-30-ms"].values}
     assert list(values.values()) == pytest.approx([0.028, 0.0200148])
-    assert list(stages.few_stages_cost_little().values()) == [False, True]
-    assert list(stages.stages_are_neutral().values()) == [False, True, False]
+    assert list(pipelines.few_stages_cost_little().values()) == [False, True]
+    assert list(pipelines.stages_are_neutral().values()) == [False, True, False]
 
 
 def test_weights_on_a_little_box():
@@ -239,7 +239,9 @@ def test_weights_on_a_little_box():
     assert 671e9 / (8 * 3.35e12) > 10 * 671e9 / (72 * 8e12)
     reason = CLAIMS["bandwidth-for-lower-latency"].reason.replace("\xa0", " ")
     assert (
-        "25 ms" in reason and "1.16 ms" in reason and stages.domain_lowers_latency()["DeepSeek-V3"]
+        "25 ms" in reason
+        and "1.16 ms" in reason
+        and pipelines.domain_lowers_latency()["DeepSeek-V3"]
     )
 
 

@@ -8,11 +8,11 @@ facts.
 
 from __future__ import annotations
 
-from . import budgets, networks, racks, serving, stages
+from . import budgets, networks, pipelines, racks, serving
 
 TESTS = {
     name: test
-    for room in (serving, racks, stages, budgets, networks)
-    for name, test in vars(room).items()
-    if getattr(test, "__module__", "") == room.__name__ and not name.startswith("_")
+    for module in (serving, racks, pipelines, budgets, networks)
+    for name, test in vars(module).items()
+    if getattr(test, "__module__", "") == module.__name__ and not name.startswith("_")
 }
