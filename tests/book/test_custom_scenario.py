@@ -517,7 +517,7 @@ def test_no_page_number_is_missing_where_it_is_shown(tab, site, name):
     """Whatever the model, visible sentences have their numbers; the rest is hidden."""
     page = tab.open(site + "your-model.html")
     start(page, name)
-    page.wait_for_timeout(300)
+    tab.rest()
     assert (
         page.evaluate(
             "[...document.querySelectorAll('article .live')].filter((s) => s.offsetParent && "

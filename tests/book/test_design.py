@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 from bs4 import BeautifulSoup
+from playwright.sync_api import expect
 
 from handful_site.build import SITE
 from handful_site.icons import ICONS
@@ -30,9 +31,9 @@ def test_the_first_page_moves_above_the_fold(site, watch):
     page.mouse.down()
     page.mouse.move(box["x"] + 140, box["y"] + 8, steps=4)
     page.mouse.up()
-    page.wait_for_timeout(600)
+    expect(number).not_to_have_text(first)
     dragged = number.inner_text()
-    assert dragged != first and page.locator("[class^=follows-] .given").inner_text() != "256"
+    assert page.locator("[class^=follows-] .given").inner_text() != "256"
     page.locator(".bar-hardware select").select_option("H100 SXM")
     page.wait_for_function(
         "([number, dragged, shape, drawn]) => number.innerText !== dragged "

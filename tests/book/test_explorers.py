@@ -225,6 +225,11 @@ def soon(page, holds) -> bool:
     return holds()
 
 
+def drawn(page) -> None:
+    """Wait until what was asked of a plot is on the screen: it draws at the next frame."""
+    page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+
+
 def shown(page, name: str) -> str:
     """All that a reader sees of an explorer's state: drawing, numbers, words."""
     return page.locator(f"#explorer-{name}").evaluate(
@@ -320,12 +325,12 @@ def test_cursor_by_mouse(demo, name):
     page.mouse.down()
     for share in (0.5, 0.62, 0.74):
         page.mouse.move(box["x"] + box["width"] * share, box["y"] + 120)
-        page.wait_for_timeout(60)
+        drawn(page)
         seen.append(float(cursor.get_attribute("aria-valuenow")))
     page.mouse.up()
     assert len(set(seen)) == 3 and seen in (sorted(seen), sorted(seen, reverse=True))
     page.mouse.move(box["x"] + 10, box["y"] + 120)
-    page.wait_for_timeout(60)
+    drawn(page)
     assert float(cursor.get_attribute("aria-valuenow")) == seen[-1], (
         "a mouse that is up moves nothing"
     )
@@ -531,7 +536,7 @@ def test_labels_neither_overlap_nor_leave(demo, width):
 def test_reduced_motion_jumps(demo, explorers):
     page = demo(reduced_motion="reduce")
     page.get_by_role("button", name="Slopes match").click()
-    page.wait_for_timeout(60)
+    drawn(page)
     assert "100,000" in page.locator("#explorer-latency output").inner_text()
 
 

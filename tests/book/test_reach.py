@@ -211,7 +211,7 @@ def test_wider_spacing_clips_nothing(site, watch):
       * { content-visibility: visible !important } p { margin-bottom: 2em !important }"""
     )
     page.wait_for_selector("figure.explorer .ex-cursor", state="attached")
-    page.wait_for_timeout(700)
+    tab.rest()
     assert page.evaluate("document.documentElement.scrollWidth") <= 640
     clipped = page.evaluate("""() =>
       [...document.querySelectorAll("main :not(.katex, .katex *, svg, svg *)")].filter((one) => {

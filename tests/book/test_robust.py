@@ -168,7 +168,7 @@ def test_while_scripts_are_on_their_way_the_page_reads(site, watch, width):
         route.continue_()
     page.locator(".bar").wait_for()
     page.locator("figure.explorer .ex").first.wait_for()
-    page.wait_for_timeout(500)
+    tab.rest()
     shift = page.evaluate("window.shift")
     assert shift - early < 0.1  # the bar pushes the text of a phone down: 0.08; 0.02 on a laptop
     assert [fault for fault in tab.faults if "ERR_ABORTED" not in fault] == []
@@ -179,7 +179,7 @@ def test_nothing_moves_when_the_first_plot_comes_alive(site, watch):
     tab.page.add_init_script(SHIFTS)
     page = tab.open(site + "index.html")
     page.locator("figure.explorer .ex").first.wait_for()
-    page.wait_for_timeout(300)
+    tab.rest()
     assert (
         page.evaluate("window.shift") < 0.02
     )  # 0.05 where the plot pushes the chapters off the screen

@@ -77,8 +77,14 @@ def test_contents_of_the_page_follow_and_lead(site, watch):
     page.locator(".page-contents-button").click()
     page.locator('dialog[open] a[href="#the-floor-under-latency"]').click()
     heading = page.locator("#the-floor-under-latency h2")
-    page.wait_for_timeout(1500)  # while plots take their places
-    assert 0 <= heading.bounding_box()["y"] < 200
+    page.wait_for_function(
+        """(heading) => {  // at its place for half a second: plots above take theirs meanwhile
+          const { top } = heading.getBoundingClientRect();
+          if (!(top >= 0 && top < 200)) window.since = undefined;
+          else window.since ??= performance.now();
+          return performance.now() - window.since > 500; }""",
+        arg=heading.element_handle(),
+    )
     assert page.locator("dialog[open]").count() == 0
     assert (
         page.locator('#page-contents [aria-current="true"]').text_content().strip()
