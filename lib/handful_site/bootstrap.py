@@ -231,6 +231,16 @@ def install_python_packages(tests: bool = False) -> None:
         stamp.write_text(want)
 
 
+def refuse_links() -> None:
+    """Refuse to install through a link, which would empty the folder that it leads to."""
+    for folder in (VENV, ROOT / "node_modules"):
+        if folder.is_symlink():
+            raise InstallationError(
+                f"{folder.name} is a link to {folder.resolve()}, which an installation would "
+                "empty: remove the link, and the book gets a folder of its own."
+            )
+
+
 def create_environment() -> None:
     """Make an empty ``.venv``."""
     print_progress("Python environment in .venv")
@@ -416,6 +426,7 @@ def install(target: str) -> None:
             "Nothing can be written to this folder: "
             f"{cause('Read-only file system' if os.geteuid() == 0 else 'Permission denied')}"
         )
+    refuse_links()
     programs = {
         "tools": (),
         "browser": (install_browser,),

@@ -73,6 +73,17 @@ def test_an_older_python_is_refused_before_anything_is_fetched(monkeypatch):
         bootstrap.install_python_packages()
 
 
+def test_a_link_to_other_tools_is_refused_and_nothing_emptied(monkeypatch, tmp_path):
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "kept").touch()
+    monkeypatch.setattr(bootstrap, "VENV", tmp_path / ".venv")
+    bootstrap.VENV.symlink_to(there)
+    with pytest.raises(bootstrap.InstallationError, match=r"\.venv is a link to .*there"):
+        bootstrap.install("tests")
+    assert (there / "kept").exists()
+
+
 @pytest.fixture
 def pip(tmp_path, monkeypatch):
     """Replace .venv's pip by the pip of these tests.
