@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -33,10 +34,15 @@ def test_the_answer_is_right_and_each_misconception_is_named(problem):
             right, wrongs = problem.right(seed), problem.wrong_values(seed)
             assert math.isfinite(right) and right != 0
             # No two of them can be taken for each other, even when rounded.
-            for i, a in enumerate([right, *wrongs]):
-                for b in [right, *wrongs][i + 1 :]:
-                    assert not near(a, b, 2 * problem.tolerance), (
-                        f"seed {seed}: {a:.6g} and {b:.6g} are within "
+            named = [("the answer", right)]
+            named += [
+                (f"“{turn.says[:50]}…”", wrong)
+                for turn, wrong in zip(problem.wrong, wrongs, strict=True)
+            ]
+            for (one, a), (other, b) in itertools.combinations(named, 2):
+                if near(a, b, 2 * problem.tolerance):
+                    pytest.fail(
+                        f"{problem.id}: {one} ({a:.6g}) and {other} ({b:.6g}) are within "
                         f"{2 * problem.tolerance:.0%} of each other for {problem.draw(seed)}"
                     )
             assert check(problem, written(right, problem.unit), seed).kind == "right"
