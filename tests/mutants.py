@@ -72,6 +72,7 @@ LONGEST = 90  # seconds of a processor for the tests of one mutant
 TESTS = {
     "balance": ("balance", "latency", "train"),
     "sparsity": ("latency",),
+    "serving": ("validation",),
     "handful_evidence.price_lists": ("prices",),
     "handful_evidence.measured_racks": ("racks",),
     "handful_evidence.published_tokens": ("overtraining",),
@@ -219,13 +220,18 @@ def tested(module: str, source: str, notes: Path) -> int:
                 ["-x", *QUICK, "--rootdir", str(ROOT), *files], plugins=[Order(notes)]
             )
 
-        if fails(*TESTS.get(module, (module.rpartition(".")[2],))):
+        if fails(*tests_of(module)):
             return 1
         flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
         if doctest.testmod(importlib.import_module(full_name(module)), optionflags=flags).failed:
             return 1
         # Then what holds for every formula: that its derivation reaches it.
         return fails("derivation")
+
+
+def tests_of(module: str) -> tuple[str, ...]:
+    """Return the names of a module's tests, without "test_"."""
+    return TESTS.get(module, (module.rpartition(".")[2],))
 
 
 def start(module: str, source: str, notes: Path) -> int:
@@ -312,6 +318,10 @@ def main(names: list[str]) -> int:
             file=sys.stderr,
         )
         return 2
+    for name in names or MODULES:
+        for test in tests_of(name):
+            if not list(ROOT.glob(f"tests/*/test_{test}.py")):
+                sys.exit(f"{name} has no tests: there is no test_{test}.py; see TESTS.")
     kept = (ROOT / "tests/survivors.txt").read_text("utf-8").splitlines()
     known, new, count = {line for line in kept if "  |  " in line}, [], 0
     there = {words for name in names or MODULES for words, _ in mutants(name)}
