@@ -490,3 +490,17 @@ def test_larger_groups_are_slower_than_a_fit_would_say():
             assert validation.describe_extrapolation(
                 "DeepSeek-V3", "B200 SXM", devices=row["chips"]
             )
+
+
+def test_requests_of_a_run_share_its_copies_and_its_time():
+    """Worked by hand: an answer takes 250 × 10 ms after 500 ms for its prompt."""
+    row = {"chip": "H100 SXM", "shape": "Llama 3.1 70B", "precision": "fp8", "chips": 8}
+    row |= {"isl_tokens": 1000, "osl_tokens": 250, "tpot_ms": 10, "ttft_ms": 500}
+    row |= {"copies": 2, "prompts_apart": False}
+    known = validation.run_values(row | {"concurrency": 8})
+    assert known["batch"] == pytest.approx(4 * 2500 / 3000)
+    assert known["context"] == 1125 and known["prompt_per_answer"] == 4
+    assert validation.run_values(row | {"concurrency": 2})["prompt_per_answer"] == 4
+    assert validation.run_values(row | {"concurrency": 1})["prompt_per_answer"] == 0
+    apart = row | {"concurrency": 8, "prompts_apart": True}
+    assert validation.run_values(apart)["prompt_per_answer"] == 0
