@@ -141,12 +141,28 @@ RULES: list[dict[str, Any]] = [
     {
         "name": "price",
         "missing": "device_price",
-        "text": "No price per hour was found for {hardware}, so costs cannot be shown.",
+        "text": "No price per hour was found for {hardware}, so costs need a rent of yours.",
     },
     {
         "name": "verified",
         "verified": False,
         "text": "The figures for {hardware} were announced and are not verified.",
+    },
+]
+
+# Why a formula cannot be computed for some chips and models, by what they lack.
+LACKING: list[dict[str, Any]] = [
+    {
+        "symbols": ["device_price"],
+        "text": "No price per hour was found for {hardware}.",
+    },
+    {
+        "symbols": ["scale_out_bandwidth", "scale_up_bandwidth"],
+        "text": "The bandwidth between chips of {hardware} is not fully published.",
+    },
+    {
+        "symbols": ["expert_layers", "expert_parameters", "combine_bytes", "dispatch_bytes"],
+        "text": "{model} is a dense model: it has no experts.",
     },
 ]
 
@@ -176,7 +192,7 @@ def page_rows() -> dict[str, Any]:
 
     >>> rows = page_rows()
     >>> sorted(rows)
-    ['constants', 'default', 'hardware', 'model', 'precision', 'rules']
+    ['constants', 'default', 'hardware', 'lacking', 'model', 'precision', 'rules']
     >>> [row["name"] for row in rows["hardware"] if not row["verified"]]
     ['Vera Rubin NVL72']
     """
@@ -190,6 +206,7 @@ def page_rows() -> dict[str, Any]:
         "precision": [dict(row) for row in PRECISIONS],
         "constants": {**CONSTANTS, **_latencies()},
         "rules": [dict(rule) for rule in RULES],
+        "lacking": [dict(entry) for entry in LACKING],
         "default": dict(DEFAULT),
     }
 

@@ -213,7 +213,7 @@ def test_a_chip_without_a_price():
         values(hardware="TPU v5e", model="Llama 3.1 8B", precision="bf16")["device_price"] is None
     )
     assert notes("TPU v5e", "Llama 3.1 8B", "bf16") == [
-        "No price per hour was found for TPU v5e, so costs cannot be shown."
+        "No price per hour was found for TPU v5e, so costs need a rent of yours."
     ]
     assert notes("TPU v5e", "Llama 3.1 8B", "bf16", device_price=1.2 / 3600) == []
 

@@ -13,6 +13,7 @@ const KEY = "handful-scenario",
 /** @type {OwnKind[]} */
 const OWNABLE = ["hardware", "model"];
 export const CONTEXT = { min: 128, max: 1e6 };
+const DEAREST = 1000; // dollars an hour for one chip
 export { rows };
 
 /**
@@ -45,6 +46,19 @@ export const called = (entry) => (entry.own ? entry.label : entry.name);
 export const label = (kind, name) => find(kind, name)?.label ?? name;
 /** @returns {Choice} */
 export const defaults = () => ({ ...rows.default });
+
+// Why a formula that needs this symbol has no value for a chip and a model.
+/**
+ * @param {string} symbol
+ * @param {Choice} choice
+ */
+export function whyMissing(symbol, choice) {
+  const hardware = called(row("hardware", choice.hardware)),
+    model = called(row("model", choice.model)),
+    entry = rows.lacking.find(({ symbols }) => symbols.includes(symbol));
+  if (!entry) return `Something that this needs is not known of ${model} on ${hardware}.`;
+  return entry.text.replace("{hardware}", hardware).replace("{model}", model);
+}
 
 // Has this chip arithmetic of that precision?  If not, a sentence says what it has.
 /**
@@ -105,8 +119,27 @@ export function valuesOf(choice) {
   values.kv_bytes_per_token = model.kv_elements_per_token * form.kv_bytes_per_element;
   values.kv_window_bytes = (model.kv_window_elements || 0) * form.kv_bytes_per_element;
   values.context = choice.context;
+  if (choice.rent) values.device_price = choice.rent / 3600;
   for (const name of Object.keys(values)) if (typeof values[name] !== "number") delete values[name];
   return /** @type {SymbolValues} */ (values);
+}
+
+// A rent as somebody writes it, in dollars an hour for one chip: 3.3, "$3.30", "3,30".  Nothing
+// stands for what is not allowed.
+/** @param {unknown} text */
+export function readRent(text) {
+  const value = Number(String(text).replace(/[$\s]/g, "").replace(",", ".") || NaN);
+  return value > 0 && value <= DEAREST ? value : undefined;
+}
+/** @param {unknown} text */
+export const rentProblem = (text) =>
+  `A rent is a number of dollars above 0 and up to ${DEAREST}, for one chip and hour; ` +
+  `“${String(text).slice(0, 40)}” is not.`;
+// What a chip's row has for it, in dollars an hour; nothing where nobody has published a price.
+/** @param {string} hardware */
+export function publishedRent(hardware) {
+  const price = row("hardware", hardware).values.device_price;
+  return price ? price * 3600 : undefined;
 }
 
 // Symbols that chips and models stand for, known or not.
@@ -140,11 +173,12 @@ export function nearest(kind, name) {
     .slice(0, 3);
 }
 
-// A choice out of untrusted strings: what is wrong is named, and the fallback's value stands.
+// A choice out of untrusted strings: what is wrong is named, and the fallback's value stands.  What
+// was wanted is told apart from it, because a chip may lack the precision that the next one has.
 /**
  * @param {Partial<Record<keyof Choice, unknown>>} given
  * @param {Choice} [fallback]
- * @returns {{ choice: Choice, problems: string[] }}
+ * @returns {{ choice: Choice, wanted: Choice, problems: string[] }}
  */
 export function readChoice(given, fallback = defaults()) {
   const choice = { ...fallback },
@@ -177,12 +211,13 @@ export function readChoice(given, fallback = defaults()) {
           `not; ${formatValue(choice.context, "token", 6)} is used.`,
       );
   }
-  const missing = lacks(choice.hardware, choice.precision);
+  const wanted = { ...choice },
+    missing = lacks(choice.hardware, choice.precision);
   if (missing) {
     choice.precision = offers(choice.hardware)[0].name;
     problems.push(`${missing} ${label("precision", choice.precision)} is used.`);
   }
-  return { choice, problems };
+  return { choice, wanted, problems };
 }
 
 // What a reader of this scenario should see; the rules and their words are scenario.py's.
@@ -222,11 +257,19 @@ function notesOn(choice) {
   return [...found.values()];
 }
 
-/** @typedef {(now: Choice, before: Choice, was: SymbolValues) => void} Listener */
+/** @typedef {() => void} Listener */
 
 class Store {
   constructor() {
     this.choice = defaults();
+    // with the precision that the reader asked for last, whether or not the chip has it
+    this.wanted = defaults();
+    /**
+     * What the reader pays for chips, by name, in dollars an hour.
+     *
+     * @type {Record<string, number>}
+     */
+    this.rents = {};
     /** @type {string[]} */
     this.problems = [];
     /** @type {Set<Listener>} */
@@ -259,18 +302,49 @@ class Store {
     const strange = this.loadOwn(search);
     const query = new URLSearchParams(search),
       /** @type {Record<string, string | null>} */
-      /** @type {Record<string, string | null>} */
       given = {};
     for (const key of [...KINDS, "context"]) if (query.has(key)) given[key] = query.get(key);
+    /** @type {Partial<Record<keyof Choice, unknown>> & { rents?: Record<string, unknown> }} */
     let saved = {};
     try {
       saved = JSON.parse(storage?.getItem(KEY) || "{}") || {};
     } catch {
       /* damaged or forbidden: start afresh */
     }
-    const base = Object.keys(given).length ? defaults() : readChoice(saved).choice;
-    ({ choice: this.choice, problems: this.problems } = readChoice(given, base));
+    const base = Object.keys(given).length ? defaults() : readChoice(saved).wanted;
+    this.take(readChoice(given, base));
+    for (const [name, value] of Object.entries(saved.rents ?? {})) {
+      const rent = readRent(value);
+      if (rent && find("hardware", name)) this.rents[name] = rent;
+    }
+    const asked = query.get("rent"),
+      rent = asked === null ? undefined : readRent(asked);
+    if (rent) this.rents[this.choice.hardware] = rent;
+    else if (asked !== null) this.problems.push(rentProblem(asked));
+    this.take(this);
     this.problems.unshift(...strange);
+  }
+
+  // A choice that readChoice has checked, with what the reader pays for its chip.
+  /** @param {{ choice: Choice, wanted: Choice, problems: string[] }} read */
+  take({ choice, wanted, problems }) {
+    this.choice = { ...choice, rent: this.rents[choice.hardware] };
+    this.wanted = wanted;
+    this.problems = problems;
+  }
+
+  // What the reader pays for the chip of the page's choice; nothing stands for what is published.
+  /** @param {number | undefined} rent */
+  setRent(rent) {
+    if (rent) this.rents[this.choice.hardware] = rent;
+    else delete this.rents[this.choice.hardware];
+    this.set({});
+  }
+
+  // The book's own scenario.
+  reset() {
+    this.rents = {};
+    this.set(defaults());
   }
 
   // The reader's own rows: kept ones, then those of the address, which put a different kept one
@@ -349,18 +423,16 @@ class Store {
    * @param {Definition | null | undefined} definition
    */
   define(kind, definition) {
-    const before = this.choice;
     if (definition) this.own[kind] = definition;
     else delete this.own[kind];
     delete this.earlier[kind];
-    const choice = { ...before };
-    if (definition) choice[kind] = OWN;
-    else if (before[kind] === OWN) choice[kind] = rows.default[kind];
-    // Listeners compare what was with what is: what was is computed before the row goes.
-    const old = valuesOf(before);
+    /** @type {Partial<Choice>} */
+    const patch = {};
+    if (definition) patch[kind] = OWN;
+    else if (this.choice[kind] === OWN) patch[kind] = rows.default[kind];
     this.offerOwn();
     this.keepOwn();
-    this.turn(choice, before, old);
+    this.set(patch);
   }
 
   get isDefault() {
@@ -372,27 +444,18 @@ class Store {
   }
   /** @param {Partial<Choice>} [overrides] */
   values(overrides) {
-    return valuesOf(overrides ? { ...this.choice, ...overrides } : this.choice);
+    if (!overrides) return valuesOf(this.choice);
+    // What the reader pays is for the chip of the bar, and not for one that a sentence names.
+    const rent = overrides.hardware ? undefined : this.choice.rent;
+    return valuesOf({ ...this.choice, rent, ...overrides });
   }
 
   /** @param {Partial<Choice>} patch */
   set(patch) {
-    this.turn(patch, this.choice, valuesOf(this.choice));
-  }
-
-  // Every listener hears what is, what was, and the values of what was.
-  /**
-   * @param {Partial<Choice>} patch
-   * @param {Choice} before
-   * @param {SymbolValues} old
-   */
-  turn(patch, before, old) {
-    const { choice, problems } = readChoice(patch, before);
-    this.problems = problems;
-    this.choice = choice;
+    this.take(readChoice(patch, this.wanted));
     this.version += 1;
-    this.keep(KEY, choice);
-    for (const listener of this.listeners) listener(choice, before, old);
+    this.keep(KEY, { ...this.wanted, rents: this.rents });
+    for (const listener of this.listeners) listener();
   }
 
   /**
@@ -410,6 +473,7 @@ class Store {
     if (!this.isDefault)
       for (const key of /** @type {const} */ ([...KINDS, "context"]))
         query.set(key, String(this.choice[key]));
+    if (this.choice.rent) query.set("rent", String(this.choice.rent));
     for (const kind of OWNABLE) {
       const own = this.own[kind];
       if (this.choice[kind] === OWN && own) query.set(`yours.${kind}`, encode(kind, own));

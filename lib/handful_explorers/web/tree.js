@@ -55,6 +55,15 @@ export function symbols(tree, found = new Set()) {
   return found;
 }
 
+// A formula needs a symbol for which the chip or the model has no value.
+export class MissingValue extends Error {
+  /** @param {string} symbol */
+  constructor(symbol) {
+    super(`There is no value of '${symbol}'.`);
+    this.symbol = symbol;
+  }
+}
+
 /**
  * @param {SymbolValues} values
  * @param {string} name
@@ -62,8 +71,7 @@ export function symbols(tree, found = new Set()) {
  */
 function lookup(values, name) {
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
-  if (typeof value !== "number")
-    throw new Error(`The formula needs '${name}', and this page has no value for it.`);
+  if (typeof value !== "number") throw new MissingValue(name);
   return value;
 }
 

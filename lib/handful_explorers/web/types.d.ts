@@ -18,6 +18,8 @@ interface Choice {
   model: string;
   precision: string;
   context: number;
+  /** Dollars an hour for each chip, where they are the reader's own and not the chip's row's. */
+  rent?: number;
 }
 interface Row {
   name: string;
@@ -53,6 +55,8 @@ interface Rows {
   precision: Precision[];
   constants: SymbolValues;
   rules: Rule[];
+  /** What to say of a chip or model that has no value for one of these symbols. */
+  lacking: { symbols: string[]; text: string }[];
   default: Choice;
 }
 declare module "handful-rows" {
@@ -82,6 +86,8 @@ interface Option {
 interface ControlBase {
   name: string;
   label: string;
+  /** Whether it takes the value of the page's scenario. */
+  follows?: boolean;
 }
 interface CheckControl extends ControlBase {
   type: "check";
@@ -120,6 +126,7 @@ interface SweptAxis extends Axis {
   at: number;
   stops: number[];
   whole: boolean;
+  follows?: boolean;
 }
 /** A formula with what is its own: values that it holds, and rows that it picks. */
 interface Entry {

@@ -9,9 +9,8 @@
 // What is typeset comes from a file for all pages, named in the block's data-boxes and fetched when
 // the first box opens:
 // {"formulas": {NAME: html}, "letters": {NAME: html}}.
-import { lower } from "../../handful_explorers/web/describe.js";
 import { h, put } from "../../handful_explorers/web/dom.js";
-import { label, lacks, store } from "../../handful_explorers/web/scenario.js";
+import { label, lacks, store, whyMissing } from "../../handful_explorers/web/scenario.js";
 import { compile } from "../../handful_explorers/web/tree.js";
 import { formatValue } from "../../handful_explorers/web/units.js";
 
@@ -94,21 +93,17 @@ export function mountLive(root = document) {
       { pinned, symbols } = split(number.set);
     const choice = { ...store.choice, ...pinned };
     if (pinned.context !== undefined) symbols.context = Number(pinned.context);
+    // A precision that the chip does not compute in can still be that of what it stores.
     const missing = lacks(choice.hardware, choice.precision);
-    if (missing) return { text: "–", reason: missing };
+    if (missing && formula.inputs.some((input) => input.name === "peak_flops"))
+      return { text: "–", reason: missing };
     const values = { ...(number.values || {}), ...store.values(pinned), ...symbols };
     const run = made.get(number.formula) ?? compile(formula.tree);
     made.set(number.formula, run);
     const lacking = formula.inputs.find(({ name }) => typeof values[name] !== "number");
     if (lacking) {
-      const where = `${label("hardware", choice.hardware)} with ${label("model", choice.model)}`;
-      return {
-        text: "–",
-        values,
-        pinned,
-        symbols,
-        reason: `For ${where} there is no ${lower(lacking.label)}, which this formula needs.`,
-      };
+      const reason = whyMissing(lacking.name, choice);
+      return { text: "–", values, pinned, symbols, reason };
     }
     const value = run(values);
     return {

@@ -2,9 +2,11 @@
 import { announce, h, put } from "../../handful_explorers/web/dom.js";
 import {
   CONTEXT,
-  defaults,
   label,
   lacks,
+  publishedRent,
+  readRent,
+  rentProblem,
   rows,
   store,
 } from "../../handful_explorers/web/scenario.js";
@@ -22,8 +24,33 @@ const positionOf = (value) =>
 const valueAt = (position) =>
   Number((CONTEXT.min * (CONTEXT.max / CONTEXT.min) ** (position / STEPS)).toPrecision(2));
 
+/** @param {number} rent */
+const dollars = (rent) => rent.toFixed(2);
+
+// A chip that nobody has published a price for says so, unless the reader knows one.
 /** @param {Kind} kind */
-const optionsOf = (kind) => rows[kind].map((r) => h("option", { value: r.name, text: r.label }));
+const wordsOf = (kind) =>
+  rows[kind].map(({ name, label: words }) =>
+    kind === "hardware" && !publishedRent(name) && !store.rents[name]
+      ? `${words} (no price)`
+      : words,
+  );
+/** @param {Kind} kind */
+const optionsOf = (kind) => {
+  const words = wordsOf(kind);
+  return rows[kind].map((row, i) => h("option", { value: row.name, text: words[i] }));
+};
+// "72 chips, $3.30 an hour each, 13.4 TB together"
+function machineOf() {
+  const { devices, device_price: price, memory_capacity: memory } = store.values();
+  return [
+    devices === 1 ? "1 chip" : `${formatValue(devices, "1", 4)} chips`,
+    price ? `$${dollars(price * 3600)} an hour each` : "no price known",
+    memory ? `${formatValue(memory * devices, "B")} of memory together` : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
 
 /**
  * @param {Element} before
@@ -58,17 +85,38 @@ export function mountBar(before, problems = []) {
     { id: "bar-contexts" },
     ...CONTEXTS.map((value) => h("option", { value: positionOf(value) })),
   );
+  const rent = h("input", {
+    type: "text",
+    id: "bar-rent",
+    inputmode: "decimal",
+    autocomplete: "off",
+    size: 5,
+    placeholder: "unknown",
+    "aria-describedby": "bar-rent-unit",
+  });
+  rent.addEventListener("change", () => {
+    const typed = rent.value.trim(),
+      value = readRent(typed);
+    rent.toggleAttribute("aria-invalid", Boolean(typed) && !value);
+    if (typed && !value) {
+      complaints = [rentProblem(typed)];
+      draw();
+      return;
+    }
+    const published = publishedRent(store.choice.hardware);
+    store.setRent(published && dollars(published) === typed ? undefined : value);
+  });
   const reset = h("button", {
     type: "button",
-    class: "bar-tool",
-    text: "Reset",
-    onclick: () => store.set(defaults()),
+    class: "bar-tool bar-reset",
+    text: "Reset to the book’s",
+    onclick: () => store.reset(),
   });
   /** @type {HTMLButtonElement} */
   const share = h("button", {
     type: "button",
     class: "bar-tool",
-    text: "Share",
+    text: "Copy link",
     onclick: async () => {
       const query = store.query().toString(),
         link = `${location.origin}${location.pathname}${query ? "?" + query : ""}`;
@@ -77,19 +125,19 @@ export function mountBar(before, problems = []) {
         share.textContent = "Copied";
       } catch {
         history.replaceState(null, "", link);
-        share.textContent = "In address bar";
+        share.textContent = "In the address bar";
       }
       announce(`The link: ${share.textContent.toLowerCase()}.`);
       setTimeout(() => {
-        share.textContent = "Share";
+        share.textContent = "Copy link";
       }, 1800);
     },
   });
   const yours = h("a", {
     class: "bar-tool",
     href: "your-model.html#yours",
-    text: "Yours",
-    title: "Describe your own model and chip",
+    text: "Describe your own",
+    title: "Your own model and chip, in the chapter Your model",
   });
   const summary = h("button", {
     type: "button",
@@ -109,6 +157,18 @@ export function mountBar(before, problems = []) {
       ticks,
       output,
     ),
+    h(
+      "div",
+      { class: "bar-item bar-rent" },
+      h("label", { for: "bar-rent", text: "Rent" }),
+      h("span", null, "$", rent, h("span", { id: "bar-rent-unit", text: "per chip and hour" })),
+    ),
+  );
+  const machine = h("span", { class: "bar-machine" });
+  const below = h(
+    "div",
+    { class: "bar-below" },
+    machine,
     h("div", { class: "bar-tools" }, yours, reset, share),
   );
   const notes = h("p", { class: "bar-notes", role: "status" });
@@ -121,6 +181,7 @@ export function mountBar(before, problems = []) {
     },
     summary,
     fields,
+    below,
     notes,
   );
   summary.addEventListener("click", () => {
@@ -134,9 +195,8 @@ export function mountBar(before, problems = []) {
     for (const [kind, select] of selects) {
       // The reader's own model and chip come, change and go.
       if (
-        rows[kind].map((r) => r.label).join() !==
-          [...select.options].map((o) => o.textContent).join() &&
-        kind !== "precision"
+        kind !== "precision" &&
+        wordsOf(kind).join() !== [...select.options].map((o) => o.textContent).join()
       )
         select.replaceChildren(...optionsOf(kind));
       if (select.value !== choice[kind]) select.value = choice[kind];
@@ -156,6 +216,10 @@ export function mountBar(before, problems = []) {
     slider.style.setProperty("--fill", `${((100 * position) / STEPS).toFixed(1)}%`);
     put(output, "text", context);
     put(slider, "aria-valuetext", context);
+    const paid = store.choice.rent ?? publishedRent(choice.hardware),
+      money = paid ? dollars(paid) : "";
+    if (!rent.hasAttribute("aria-invalid") && rent.value !== money) rent.value = money;
+    put(machine, "text", machineOf());
     put(
       summary,
       "text",
@@ -165,10 +229,11 @@ export function mountBar(before, problems = []) {
     const lines = [...complaints, ...store.notes];
     notes.hidden = !lines.length;
     put(notes, "text", lines.join(" "));
-    reset.disabled = store.isDefault;
+    reset.disabled = store.isDefault && !Object.keys(store.rents).length;
   };
   store.on(() => {
     complaints = store.problems;
+    rent.removeAttribute("aria-invalid");
     draw();
   });
   draw();
