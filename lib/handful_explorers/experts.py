@@ -366,6 +366,7 @@ hiding_against_batch = Explorer(
             FloatLogSlider(value=_PORTS["800"], min=10, max=12, step=0.01),
             "scale_out_bandwidth",
             "Port of each chip",
+            follows=True,
         ),
         Control(
             Dropdown(options=_LIMITS, value=_FREE["domain_limit"]),
@@ -570,7 +571,7 @@ _SHOWN = ("H100 SXM", "B200 SXM", "GB200 NVL72", "GB300 NVL72", "TPU v4", "TPU7x
 memory_of_domains = Explorer(
     "memory-of-domains",
     "What a scale-up domain holds",
-    x=Sweep("domain_devices", 1, 10000, at=72, title="Chips in one scale-up domain"),
+    x=Sweep("domain_devices", 1, 10000, at=72, title="Chips in one scale-up domain", follows=True),
     y=Scale("Memory of the domain"),
     curves=[Curve(racks.domain_memory, "Domains of your chip", role="total", id="yours")],
     marks=[

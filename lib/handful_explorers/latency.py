@@ -10,9 +10,12 @@ from handful_evidence import measured
 from .plotting.explorer import Control, Curve, Explorer, Mark, Preset, Readout, Scale, Sweep
 
 
-def _context(value: float = 8192) -> Control:
+def _context() -> Control:
     return Control(
-        FloatLogSlider(value=value, min=2, max=6, step=0.05), "context", "Context of every sequence"
+        FloatLogSlider(value=8192, min=2, max=6, step=0.05),
+        "context",
+        "Context of every sequence",
+        follows=True,
     )
 
 
@@ -152,7 +155,7 @@ fast_and_slow = Explorer(
 attention_against_context = Explorer(
     "attention-against-context",
     "When the context outweighs the model",
-    x=Sweep("context", 100, 1e6, at=8192),
+    x=Sweep("context", 100, 1e6, at=8192, follows=True),
     y=Scale("Time of one step", "s"),
     curves=[
         Curve(latency.step_time_with_attention, "Step, attention counted", role="total"),

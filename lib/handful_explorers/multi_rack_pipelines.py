@@ -12,7 +12,10 @@ _MICRO_BATCH = Control(
     FloatLogSlider(value=2000, min=0, max=4, step=0.02), "micro_batch", "Micro-batch"
 )
 _CONTEXT = Control(
-    FloatLogSlider(value=8192, min=2, max=6, step=0.05), "context", "Context of every sequence"
+    FloatLogSlider(value=8192, min=2, max=6, step=0.05),
+    "context",
+    "Context of every sequence",
+    follows=True,
 )
 
 memory_against_stages = Explorer(

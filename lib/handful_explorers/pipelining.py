@@ -45,7 +45,12 @@ transfer_ratio = Explorer(
     ],
     marks=[Mark(pipelining.fewest_layers_of_chip, "your chip needs")],
     controls=[
-        Control(IntSlider(value=8, min=1, max=32), "active_experts", "Experts of a token, k")
+        Control(
+            IntSlider(value=8, min=1, max=32),
+            "active_experts",
+            "Experts of a token, k",
+            follows=True,
+        )
     ],
     readouts=[
         Readout(pipelining.fewest_layers_of_chip, "Layers on a stage that suffice"),

@@ -265,6 +265,7 @@ prefill_to_decode = Explorer(
             FloatLogSlider(value=8192, min=2, max=6, step=0.05),
             "context",
             "Context of every sequence",
+            follows=True,
         ),
     ],
     readouts=[
@@ -314,6 +315,7 @@ ratio_to_batch = Explorer(
             FloatLogSlider(value=8192, min=2, max=5, step=0.02),
             "context",
             "Context of every sequence",
+            follows=True,
         ),
         Control(
             FloatSlider(value=1, min=1, max=4, step=0.1),

@@ -27,6 +27,8 @@ class ExplorerError(ValueError):
 class Sweep:
     """The symbol along x: its range, how densely it is sampled, and where the cursor starts.
 
+    follows: whether the cursor moves to what the page's scenario has when a reader changes that.
+
     >>> Sweep("batch", 0, 4096)
     Traceback (most recent call last):
     ...
@@ -42,6 +44,7 @@ class Sweep:
     points: int = 241
     at: float | None = None
     title: str = ""  # the label of the symbol, if empty
+    follows: bool = False
 
     def __post_init__(self) -> None:
         quantity = find(self.name)
@@ -281,7 +284,8 @@ class Control:
     FloatLogSlider, FloatSlider and IntSlider drive a symbol; Dropdown a symbol or "hardware",
     "model", "precision"; Checkbox shows and hides the curve whose id is `name`.  A Dropdown with
     `rows` picks a row of data: option → {symbol: value}, all of which are set at once; its name is
-    free.
+    free.  follows: whether it takes the value of the page's scenario when a reader changes that; it
+    must start from the book's own scenario then.
     """
 
     widget: Any
@@ -289,6 +293,7 @@ class Control:
     label: str | None = None
     unit: str | None = None
     rows: Mapping[Any, Mapping[str, float]] | None = None
+    follows: bool = False
 
     def __post_init__(self) -> None:
         if self.rows is None:

@@ -75,6 +75,7 @@ def sweep(x: Sweep) -> dict[str, Any]:
         "at": number(x.start),
         "stops": [number(s) for s in x.stops()],
         "whole": unit in ("sequence", "device", "token") and x.low >= 1,
+        **({"follows": True} if x.follows else {}),
     }
 
 
@@ -184,6 +185,7 @@ def control(c: Control, e: Explorer) -> dict[str, Any]:
         "type": kind,
         "label": c.label or c.widget.description or label or c.name.capitalize(),
         "value": number(c.value()),
+        **({"follows": True} if c.follows else {}),
     }
     if kind in ("log", "linear", "int"):
         low, high = c.ends()

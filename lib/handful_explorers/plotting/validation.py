@@ -36,7 +36,31 @@ def check(explorer: Explorer) -> None:
     if not explorer.scene:
         check_curves(explorer)
     check_controls(explorer)
+    check_followers(explorer)
     check_presets(explorer)
+
+
+def check_followers(explorer: Explorer) -> None:
+    """Check that what follows the page's scenario starts from the book's own."""
+    inputs = {c.name: c.value() for c in explorer.controls if c.follows}
+    if explorer.x is not None and explorer.x.follows:
+        inputs[explorer.x.name] = explorer.x.start
+    if not inputs:
+        return
+    from handful.scenario import DEFAULT, values
+
+    book: dict[str, Any] = {**values(), **DEFAULT}
+    for name, value in inputs.items():
+        if book.get(name) is None:
+            raise ExplorerError(
+                f"{explorer.name}: {name} cannot follow the page's scenario, which does not have "
+                f"it; the nearest are: {nearest(name, sorted(book))}."
+            )
+        if value != book[name]:
+            raise ExplorerError(
+                f"{explorer.name}: {name} follows the page's scenario, so it must start from the "
+                f"book's own, {book[name]}; it starts from {value}."
+            )
 
 
 def check_curves(explorer: Explorer) -> None:

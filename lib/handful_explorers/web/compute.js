@@ -2,8 +2,8 @@
 // follow from them.
 import { bandAt } from "./bands.js";
 import { capital, describe, lower, plain } from "./describe.js";
-import { called, lacks, rows, store, supplied } from "./scenario.js";
-import { compile, compileSweep } from "./tree.js";
+import { called, lacks, rows, store, supplied, whyMissing } from "./scenario.js";
+import { compile, compileSweep, MissingValue } from "./tree.js";
 import { formatValue } from "./units.js";
 
 /** @type {Kind[]} */
@@ -66,7 +66,6 @@ const isPicker = (control) => control.type === "choice" && Boolean(control.rows)
  * @property {{ mark: ModelMark, value: number }[]} marks
  * @property {{ readout: Computed, value: number }[]} readouts
  * @property {Dot[]} dots
- * @property {string} problem
  * @property {string} key
  */
 
@@ -163,6 +162,27 @@ export class Values {
     return given ? Object.assign(values, given) : values;
   }
 
+  // Why one of some formulas has no value, in a sentence; nothing where all have one.
+  /**
+   * @param {(Entry & { at: (values: SymbolValues) => number })[]} entries
+   * @param {State} state
+   */
+  whyNot(entries, state) {
+    for (const { given, scenario, at } of entries) {
+      /** @type {Choice & State} */
+      const choice = { ...store.choice, ...state, ...scenario },
+        values = this.values(state, given, scenario);
+      if (!values) return lacks(choice.hardware, choice.precision);
+      try {
+        at(values);
+      } catch (error) {
+        if (error instanceof MissingValue) return whyMissing(error.symbol, choice);
+        throw error;
+      }
+    }
+    return "";
+  }
+
   // One formula's value, with what is its own held; NaN where there is none.
   /**
    * @param {Entry} entry
@@ -244,8 +264,18 @@ export class Model extends Values {
     return { key, same };
   }
 
-  // Everything that is drawn for a state.  `problem` is a sentence where a curve cannot be
-  // computed.
+  // Why a curve or a readout has no value.
+  /** @param {State} state */
+  problem(state) {
+    return this.whyNot([...this.curvesOf(state), ...this.readouts], state);
+  }
+
+  /** @param {State} state */
+  curvesOf(state) {
+    return this.curves.filter(({ id }) => !(this.checks.has(id) && state[id] === false));
+  }
+
+  // Everything that is drawn for a state; a curve that cannot be computed is left out.
   /**
    * @param {State} state
    * @returns {Result}
@@ -256,20 +286,15 @@ export class Model extends Values {
     // Where nothing but the cursor has moved, the curves stand as they are, in the same arrays.
     const { key, same } = this.unmoved(state);
     /** @type {Result} */
-    const out = { curves: [], marks: [], readouts: [], dots: [], problem: "", key };
+    const out = { curves: [], marks: [], readouts: [], dots: [], key };
     /** @param {Entry} entry */
     const valuesFor = (entry) =>
       entry.given || entry.scenario ? this.values(state, entry.given, entry.scenario) : shared;
     /** @type {Float64Array | null} */
     let common = null;
-    for (const curve of this.curves) {
-      if (this.checks.has(curve.id) && state[curve.id] === false) continue;
+    for (const curve of this.curvesOf(state)) {
       const values = valuesFor(curve);
-      if (!values) {
-        const all = { ...store.choice, ...state, ...curve.scenario };
-        out.problem ||= lacks(String(all.hardware), String(all.precision));
-        continue;
-      }
+      if (!values) continue;
       try {
         if (!same) {
           curve.ys = curve.sweep(values, this.grid);
@@ -287,10 +312,7 @@ export class Model extends Values {
           ...bandAt(curve, values),
         });
       } catch (error) {
-        const { message } = /** @type {Error} */ (error);
-        out.problem ||= message.includes("'device_price'")
-          ? "No price is known for this chip, so its costs are left blank."
-          : message;
+        if (!(error instanceof MissingValue)) throw error;
       }
     }
     /**
@@ -306,8 +328,10 @@ export class Model extends Values {
       }
     };
     for (const mark of this.marks) out.marks.push({ mark, value: scalar(mark, mark.at) });
-    for (const readout of this.readouts)
-      out.readouts.push({ readout, value: scalar(readout, readout.at) });
+    for (const readout of this.readouts) {
+      const value = scalar(readout, readout.at);
+      if (!Number.isNaN(value)) out.readouts.push({ readout, value });
+    }
     const { dots } = this;
     if (dots)
       for (const { name, entry } of this.dotRows) {

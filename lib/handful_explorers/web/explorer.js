@@ -6,7 +6,7 @@ import { makeControl } from "./controls.js";
 import { announce, h, put, calm } from "./dom.js";
 import { plain } from "./describe.js";
 import { Plot } from "./plot.js";
-import { label, store } from "./scenario.js";
+import { defaults, label, store } from "./scenario.js";
 import { entries, readState, writeState } from "./state.js";
 import { Scene } from "./scenes/scene.js";
 import { Train } from "./scenes/train.js";
@@ -76,9 +76,17 @@ class Explorer {
     this.chosen = new Set(this.entries.filter((e) => e.type === "choice").map((e) => e.name));
     /** @type {State} */
     this.usual = Object.fromEntries(this.entries.map((e) => [e.name, e.value]));
+    this.followers = new Set(this.entries.filter((e) => e.follows).map((e) => e.name));
+    for (const name of CHOICES) if (!(name in this.usual)) this.followers.add(name);
     const read = readState(spec, search);
-    /** @type {State} */
-    this.state = { ...this.usual, ...this.followed(), ...read.state };
+    /**
+     * What the reader has set, and what the page's scenario had of it then.
+     *
+     * @type {Map<string, { value: StateValue, beside: StateValue | undefined }>}
+     */
+    this.own = new Map();
+    this.keep(read.state);
+    this.state = this.current();
     /** @type {State} */
     this.shown = { ...this.state };
     this.model = modelOf(spec);
@@ -134,12 +142,16 @@ class Explorer {
     this.fixer = null;
     this.complaints = read.problems;
     this.problem = "";
+    this.reset = h("button", {
+      type: "button",
+      class: "ex-tool",
+      text: "Reset",
+      onclick: () => this.restore(),
+    });
     this.build();
     this.tell();
     /** @type {() => unknown} */
-    this.unfollow = linked
-      ? store.on((now, before, was) => this.follow(now, before, was))
-      : () => {};
+    this.unfollow = linked ? store.on(() => this.follow()) : () => {};
     this.draw();
     this.say();
   }
@@ -153,52 +165,51 @@ class Explorer {
     clearTimeout(this.sayLater);
   }
 
-  // Controls that the page's scenario also has start from it, once the reader has changed it.
+  // What each input shows until the reader sets it: what its author wrote or, where it follows
+  // the page's scenario, what that has.
   /** @returns {State} */
-  followed() {
-    if (!this.linked || store.isDefault) return {};
-    /** @type {State} */
-    const values = { ...store.values(), ...store.choice },
-      /** @type {State} */
-      state = {};
-    for (const entry of this.entries)
-      if (entry.name in values && !(entry.name in (this.spec.given || {})))
-        this.adopt(state, entry, values[entry.name]);
+  unset() {
+    const state = { ...this.usual },
+      values = this.scenario();
+    for (const entry of this.entries) {
+      const value = values[entry.name];
+      if (!entry.follows || value === undefined) continue;
+      if (entry.type === "choice") {
+        if (entry.options.some((o) => o.value === value)) state[entry.name] = value;
+      } else if (entry.type !== "check" && typeof value === "number")
+        state[entry.name] = Math.min(Math.max(value, entry.min), entry.max);
+    }
     return state;
   }
 
-  /**
-   * @param {State} state
-   * @param {Control} entry
-   * @param {StateValue} value
-   */
-  adopt(state, entry, value) {
-    if (entry.type === "choice") {
-      if (entry.options.some((o) => o.value === value)) state[entry.name] = value;
-    } else if (entry.type !== "check" && typeof value === "number")
-      state[entry.name] = Math.min(Math.max(value, entry.min), entry.max);
+  /** @returns {Record<string, StateValue | undefined>} */
+  scenario() {
+    return this.linked ? { ...store.values(), ...store.choice } : {};
   }
 
-  /**
-   * @param {Choice} now
-   * @param {Choice} before
-   * @param {SymbolValues} was
-   */
-  follow(now, before, was) {
-    /** @type {State} */
-    const values = { ...store.values(), ...now },
-      /** @type {State} */
-      old = { ...was, ...before },
-      state = { ...this.state };
-    for (const name of CHOICES) if (now[name] !== before[name]) delete state[name];
-    for (const entry of this.entries) {
-      if (entry.name in values && values[entry.name] !== old[entry.name])
-        this.adopt(state, entry, values[entry.name]);
-      const kind = CHOICES.find((name) => name === entry.name);
-      if (kind && state[kind] === undefined) state[kind] = now[kind] ?? entry.value;
-    }
+  // What is shown depends on the page's scenario and on what the reader has set here, and not on
+  // the way there: what was set beside one context gives way to another, and is back with the
+  // first.
+  /** @returns {State} */
+  current() {
+    const state = this.unset(),
+      values = this.scenario();
+    for (const [name, { value, beside }] of this.own)
+      if (!this.followers.has(name) || values[name] === beside) state[name] = value;
+    return state;
+  }
+
+  /** @param {State} patch */
+  keep(patch) {
+    const values = this.scenario();
+    for (const [name, value] of Object.entries(patch))
+      this.own.set(name, { value, beside: values[name] });
+  }
+
+  follow() {
     this.model.turn();
-    this.set(state, { glide: true, replace: true });
+    this.show({ glide: true });
+    this.onChange?.(this.state, true);
   }
 
   // Markup ----------------------------------------------------------------------------------------
@@ -213,12 +224,6 @@ class Explorer {
       text: "Copy link",
       onclick: () => this.copy(copy),
     });
-    const reset = h("button", {
-      type: "button",
-      class: "ex-tool",
-      text: "Reset",
-      onclick: () => this.restore(),
-    });
     const root = h(
       "div",
       { class: `ex ex-${spec.kind}${spec.stack ? " ex-stacked" : ""}` },
@@ -226,7 +231,7 @@ class Explorer {
         "div",
         { class: "ex-head" },
         h("p", { class: "ex-title", id: `${id}-title`, text: spec.title }),
-        h("div", { class: "ex-tools" }, reset, this.linked ? copy : null),
+        h("div", { class: "ex-tools" }, this.reset, this.linked ? copy : null),
       ),
       this.notice,
       this.stage,
@@ -303,19 +308,60 @@ class Explorer {
   // One notice: what was wrong with the address, until reset, and what cannot be computed, while it
   // cannot.
   tell() {
-    const problems = [...this.complaints, this.problem].filter(Boolean);
+    const problems = [...this.complaints, this.problem].filter(Boolean),
+      remedy = this.problem ? this.remedy() : undefined;
     this.notice.hidden = !problems.length;
-    this.notice.textContent = problems.join(" ");
+    this.notice.replaceChildren(problems.join(" "), remedy ? this.remedyButton(remedy) : "");
+  }
+
+  // The least of the book's own scenario that gives all of it a value.
+  remedy() {
+    const { hardware, model, precision } = defaults(),
+      /** @type {State[]} */
+      patches = [{ precision }, { model }, { hardware, precision }, { hardware, model, precision }];
+    return patches.find((patch) => !this.model.problem({ ...this.state, ...patch }));
+  }
+
+  /** @param {State} patch */
+  remedyButton(patch) {
+    const kinds = /** @type {Kind[]} */ (["model", "hardware", "precision"]),
+      named = kinds.filter((kind) => kind in patch && !(kind === "precision" && patch.hardware)),
+      names = named.map((kind) => label(kind, String(patch[kind])));
+    return h("button", {
+      type: "button",
+      class: "ex-tool",
+      text: `Show it for ${names.join(" on ")}`,
+      onclick: () => {
+        this.model.turn();
+        this.set(patch, { glide: true });
+        this.reset.focus(); // which undoes it; the button itself goes
+      },
+    });
+  }
+
+  // What cannot be computed is told, and nothing empty is drawn for it.
+  check() {
+    const problem = this.model.problem(this.state);
+    if (problem === this.problem) return;
+    this.problem = problem;
+    this.tell();
   }
 
   // State -----------------------------------------------------------------------------------------
 
   /**
    * @param {State} patch
-   * @param {{ glide?: boolean, done?: boolean, replace?: boolean }} [how]
+   * @param {{ glide?: boolean, done?: boolean }} [how]
    */
-  set(patch, { glide = false, done = true, replace = false } = {}) {
-    this.state = replace ? { ...patch } : { ...this.state, ...patch };
+  set(patch, { glide = false, done = true } = {}) {
+    this.keep(patch);
+    this.show({ glide });
+    this.onChange?.(patch, done);
+  }
+
+  /** @param {{ glide: boolean }} how */
+  show({ glide }) {
+    this.state = this.current();
     if (glide && !calm()) {
       this.start = { state: { ...this.shown }, time: performance.now() };
       this.model.mix = 0;
@@ -324,23 +370,22 @@ class Explorer {
     }
     this.request();
     this.say(true);
-    this.onChange?.(patch, done);
   }
 
   /** @param {Preset} preset */
   apply(preset) {
-    const state = { ...this.state };
     // A choice that an earlier preset made is not part of this one.
-    for (const name of CHOICES) if (!this.entries.some((e) => e.name === name)) delete state[name];
+    for (const name of CHOICES) if (!(name in this.usual)) this.own.delete(name);
     this.model.turn();
-    this.set({ ...state, ...preset.set }, { glide: true, replace: true });
+    this.set(preset.set, { glide: true });
   }
 
   restore() {
     this.complaints = [];
     this.tell();
+    this.own.clear();
     this.model.turn();
-    this.set({ ...this.usual, ...this.followed() }, { glide: true, replace: true });
+    this.show({ glide: true });
     this.onChange?.(this.state, true);
   }
 
@@ -380,7 +425,7 @@ class Explorer {
   }
 
   link() {
-    const query = writeState(this.spec, this.state, store.query());
+    const query = writeState(this.spec, this.state, this.unset(), store.query());
     for (const name of CHOICES)
       if (this.state[name] !== undefined && !this.entries.some((e) => e.name === name))
         query.set(name, String(this.state[name]));
@@ -439,6 +484,7 @@ class Explorer {
         Object.entries(preset.set).every(([k, v]) => this.state[k] === v),
       );
     put(this.scene, "text", this.sceneText());
+    this.check();
     if (this.drawing) this.drawScene(this.drawing);
     const moving = this.chart ? this.drawPlot(this.chart) : false;
     if (this.start || moving) this.request();
@@ -483,6 +529,8 @@ class Explorer {
 
   /** @param {Scene | Train} drawing */
   drawScene(drawing) {
+    this.stage.hidden = this.values.hidden = Boolean(this.problem);
+    if (this.problem) return;
     drawing.draw(this.shown);
     const live = new Set(drawing.entries().map((entry) => this.writeValue(entry)));
     for (const [key, row] of this.rows) {
@@ -499,10 +547,7 @@ class Explorer {
   drawPlot({ spec, model, plot }) {
     const result = model.evaluate(this.shown),
       cursor = /** @type {number} */ (this.shown[spec.x.name]);
-    if (result.problem !== this.problem) {
-      this.problem = result.problem;
-      this.tell();
-    }
+    this.stage.hidden = this.values.hidden = !result.curves.length;
     const series = this.series(result);
     const leading = result.curves.filter((c) => c.curve.role !== "part").map((c) => c.ys);
     const tops = series.flatMap(({ band, ys }) => (band ? [ys.map((y) => y * band[1])] : []));

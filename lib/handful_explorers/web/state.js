@@ -68,8 +68,11 @@ function parse(text, entry) {
  */
 export function entries(spec) {
   if (!spec.x) return spec.controls;
-  const { name, title, unit, min, max, at } = spec.x;
-  return [...spec.controls, { name, label: title, type: "log", value: at, unit, min, max }];
+  const { name, title, unit, min, max, at, follows } = spec.x;
+  return [
+    ...spec.controls,
+    { name, label: title, type: "log", value: at, unit, min, max, follows },
+  ];
 }
 
 /**
@@ -105,16 +108,17 @@ export function readState(spec, search) {
   return { state, problems };
 }
 
-// The parameters that differ from the declaration.
+// The parameters that differ from what is shown unless they are set.
 /**
  * @param {Spec} spec
  * @param {State} state
+ * @param {State} unset
  * @param {URLSearchParams} [query]
  */
-export function writeState(spec, state, query = new URLSearchParams()) {
+export function writeState(spec, state, unset, query = new URLSearchParams()) {
   for (const entry of entries(spec)) {
     const value = state[entry.name];
-    if (value !== entry.value)
+    if (value !== unset[entry.name])
       query.set(
         `e.${spec.name}.${entry.name}`,
         typeof value === "boolean" ? String(Number(value)) : String(value),

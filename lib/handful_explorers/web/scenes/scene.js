@@ -76,6 +76,12 @@ export class Scene extends Values {
     });
   }
 
+  // Why a number that it draws or shows has no value.
+  /** @param {State} state */
+  problem(state) {
+    return this.whyNot([...this.numbers, ...this.readouts], { ...this.spec.inputs, ...state });
+  }
+
   /** @param {State} state */
   run(state) {
     const input = { ...this.spec.inputs, ...state };

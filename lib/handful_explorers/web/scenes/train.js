@@ -115,6 +115,11 @@ export class Train {
     };
   }
 
+  // It needs nothing of a chip or a model that these might lack.
+  problem() {
+    return "";
+  }
+
   turn() {}
 
   /** @param {State} state */

@@ -1,0 +1,187 @@
+"""Tests of every page under every scenario: what the bar changes, and that it changes back."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from bs4 import BeautifulSoup
+from playwright.sync_api import expect
+
+from handful.scenario import DEFAULT, page_rows
+from handful_site.build import SITE
+
+pytestmark = pytest.mark.browser
+
+ROWS = page_rows()
+CHIPS = [row["name"] for row in ROWS["hardware"]]
+MODELS = [row["name"] for row in ROWS["model"]]
+PRECISIONS = [row["name"] for row in ROWS["precision"]]
+
+
+def explorers(path) -> list[dict]:
+    page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+    return [json.loads(script.string) for script in page.select("script.explorer-spec")]
+
+
+PAGES = {path.stem: found for path in sorted(SITE.glob("*.html")) if (found := explorers(path))}
+SETTERS = """
+window.choose = (kind, value) => {
+  const field = document.getElementById(`bar-${kind}`);
+  field.value = value;
+  field.dispatchEvent(new Event(kind === "context" ? "input" : "change", { bubbles: true }));
+};
+window.frames2 = () =>
+  new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+window.seen = () => Object.fromEntries([...document.querySelectorAll("figure.explorer")].map(
+  (figure) => [figure.id, [
+    ...[...figure.querySelectorAll("input, select")].map((e) => e.type === "checkbox"
+      ? e.checked : e.value),
+    ...[...figure.querySelectorAll("[role=slider]")].map((e) => e.getAttribute("aria-valuenow")),
+    ...[...figure.querySelectorAll(".ex-row:not([hidden])")].map((e) => e.textContent),
+    ...[...figure.querySelectorAll("[aria-pressed=true]")].map((e) => e.textContent),
+  ].join(" | ")]));
+"""
+
+
+@pytest.fixture(params=list(PAGES))
+def page(request, site, watch):
+    """Open a page with explorers, on which nothing glides; all are drawn and at rest."""
+    tab = watch(reduced_motion="reduce")
+    tab.page.add_init_script(SETTERS)
+    found = tab.open(f"{site}{request.param}.html")
+    found.wait_for_function(
+        "(count) => document.querySelectorAll('figure.explorer[data-mounted]').length === count",
+        arg=len(PAGES[request.param]),
+    )
+    yield found
+    assert tab.faults == []
+
+
+def test_a_walk_that_ends_where_it_began_changes_nothing(page):
+    """The bar through chips, models, precisions and contexts, and back, in three orders."""
+    before = page.evaluate("seen()")
+    draw = random.Random(page.url)
+    for _ in range(3):
+        walk = [
+            *(("hardware", name) for name in draw.sample(CHIPS, 5)),
+            *(("model", name) for name in draw.sample(MODELS, 5)),
+            *(("precision", name) for name in draw.sample(PRECISIONS, 2)),
+            *(("context", draw.randrange(300)) for _ in range(3)),
+        ]
+        draw.shuffle(walk)
+        after = page.evaluate(
+            """async ([walk, home]) => {
+              const slider = document.getElementById("bar-context"), context = slider.value;
+              for (const [kind, value] of walk) { choose(kind, value); await frames2(); }
+              for (const [kind, value] of Object.entries(home)) choose(kind, value);
+              choose("context", context);
+              document.querySelector(".bar-reset").click();
+              await frames2();
+              return seen(); }""",
+            [walk, {kind: DEFAULT[kind] for kind in ("hardware", "model", "precision")}],
+        )
+        assert after == before, walk
+
+
+def test_every_scenario_has_numbers_or_one_human_sentence(page):
+    """No dash in prose, no empty axes, no name of a symbol; and a way to see the plot all the same.
+
+    Each chip with a model of experts and a dense one, each model with a chip that has a price and
+    one that has none.
+    """
+    pairs = [(chip, model) for chip in CHIPS for model in (DEFAULT["model"], "Llama 3.1 70B")]
+    pairs += [(chip, model) for model in MODELS for chip in (DEFAULT["hardware"], "A100 80GB")]
+    faults = page.evaluate(
+        """async (pairs) => {
+          const faults = new Set(), shown = (node) => node.offsetParent !== null;
+          for (const [chip, model] of pairs) {
+            choose("hardware", chip);
+            choose("model", model);
+            await frames2();
+            const add = (what) => faults.add(`${what}, first on ${chip} with ${model}`);
+            for (const span of document.querySelectorAll("article .live"))
+              if (span.textContent === "–" && shown(span)) add(`${span.dataset.live} is a dash`);
+            for (const figure of document.querySelectorAll("figure.explorer")) {
+              if (!shown(figure)) continue;
+              const notice = figure.querySelector(".ex-notice"),
+                drawn = [...figure.querySelectorAll(".ex-stage")].some(shown);
+              if (!notice.hidden && (/_|undefined|NaN/.test(notice.textContent)
+                  || !notice.textContent.includes(".")
+                  || !notice.querySelector("button")?.textContent.startsWith("Show it for ")))
+                add(`${figure.id} says ${notice.textContent}`);
+              if (!drawn && notice.hidden) add(`${figure.id} is empty without a word`);
+              if (drawn && !figure.querySelector(".ex-row:not([hidden])"))
+                add(`${figure.id} has empty axes`);
+              for (const value of figure.querySelectorAll(".ex-row:not([hidden]) .ex-value"))
+                if (shown(value) && /^–$|NaN/.test(value.textContent.trim()))
+                  add(`${figure.id} shows ${value.closest(".ex-row").textContent}`);
+            } }
+          return [...faults]; }""",
+        pairs,
+    )
+    assert faults == []
+
+
+def test_a_plot_that_cannot_be_computed_is_shown_for_another_model(site, watch):
+    tab = watch(reduced_motion="reduce")
+    found = tab.open(f"{site}experts-on-racks.html?model=Llama+3.1+70B&hardware=H100+SXM")
+    figure = found.locator("#explorer-hiding-against-batch")
+    expect(figure.locator(".ex-notice")).to_contain_text("Llama 3.1 70B is a dense model")
+    assert figure.locator(".ex-stage").is_hidden()
+    figure.get_by_role("button", name="Show it for DeepSeek-V3").click()
+    expect(figure.locator(".ex-notice")).to_be_hidden()
+    expect(figure.locator(".ex-stage")).to_be_visible()
+    assert "H100 SXM, DeepSeek-V3" in figure.locator(".ex-scene").inner_text()
+    assert found.locator("#bar-model").input_value() == "Llama 3.1 70B"
+    figure.get_by_role("button", name="Reset").click()
+    expect(figure.locator(".ex-stage")).to_be_hidden()
+    assert tab.faults == []
+
+
+def test_a_precision_is_remembered_across_chips_that_lack_it(site, watch):
+    found = watch().open(f"{site}index.html")
+    for chip, used in (("A100 80GB", "bf16"), ("H100 SXM", "fp8"), (DEFAULT["hardware"], "fp8")):
+        found.locator("#bar-hardware").select_option(chip)
+        assert found.locator("#bar-precision").input_value() == used
+    found.locator("#bar-hardware").select_option("A100 80GB")
+    found.reload()
+    found.locator("#bar-hardware").select_option("H100 SXM")
+    assert found.locator("#bar-precision").input_value() == "fp8"
+
+
+def test_a_rent_is_the_readers_and_stays(site, watch):
+    """A chip without a price has costs once its rent is typed; others keep their own."""
+    tab = watch(reduced_motion="reduce")
+    found = tab.open(f"{site}index.html")
+    rent, cost = found.locator("#bar-rent"), found.locator("[data-live^=cost_per_token]").first
+    assert rent.input_value() == "3.30"
+    found.locator("#bar-hardware").select_option("A100 80GB")
+    assert rent.input_value() == "" and cost.is_hidden()
+    assert "(no price)" in found.locator("#bar-hardware option:checked").inner_text()
+    rent.fill("$1,80")
+    rent.press("Enter")
+    expect(cost).to_be_visible()
+    assert "(no price)" not in found.locator("#bar-hardware option:checked").inner_text()
+    assert "8 chips, $1.80 an hour each" in found.locator(".bar-machine").inner_text()
+    rent.fill("free")
+    rent.press("Enter")
+    assert "A rent is a number of dollars" in found.locator(".bar-notes").inner_text()
+    assert rent.input_value() == "free"
+    found.locator("#bar-hardware").select_option("H100 SXM")
+    assert rent.input_value() != "1.80"
+    found.reload()
+    found.locator("#bar-hardware").select_option("A100 80GB")
+    assert rent.input_value() == "1.80"
+    found.locator(".bar-reset").click()
+    found.locator("#bar-hardware").select_option("A100 80GB")
+    assert rent.input_value() == ""
+    assert tab.faults == []
+
+
+def test_what_the_reader_pays_travels_in_the_address(site, watch):
+    found = watch().open(f"{site}index.html?hardware=A100+80GB&rent=1.5")
+    assert found.locator("#bar-rent").input_value() == "1.50"
+    found = watch().open(f"{site}index.html?hardware=A100+80GB&rent=cheap")
+    assert "A rent is a number of dollars" in found.locator(".bar-notes").inner_text()
