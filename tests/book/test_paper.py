@@ -29,7 +29,8 @@ OVERLAPS = """() => {
       faults.push(`${figure.id} over what follows`);
   }
   for (const e of document.querySelectorAll("button, input, select, textarea, [role=button]"))
-    if (shown(e) && !e.matches(".live, .fact, .ex-choice select, .bar select, .bar-rent input, .problem [type=radio]"))
+    if (shown(e) && !e.matches(
+        ".live, .fact, .ex-choice select, .bar select, .bar-rent input, .problem [type=radio]"))
       faults.push(`on paper stands ${e.outerHTML.slice(0, 120)}`);
   return faults; }"""
 
