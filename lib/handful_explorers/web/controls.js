@@ -1,5 +1,5 @@
 // Sliders, menus and boxes under a plot.
-import { h, put } from "./dom.js";
+import { h, listenToSlider, put } from "./dom.js";
 import { lacks, store } from "./scenario.js";
 import { formatTick, formatValue, UNITS } from "./units.js";
 
@@ -80,8 +80,7 @@ function makeSlider(entry, id, onInput) {
       h("span", { text: end(entry.max, entry) }),
     ),
   );
-  input.addEventListener("input", () => onInput(valueAt(entry, Number(input.value)), false));
-  input.addEventListener("change", () => onInput(valueAt(entry, Number(input.value)), true));
+  listenToSlider(input, (position, done) => onInput(valueAt(entry, position), done));
   let filled = "";
   return {
     node,

@@ -190,3 +190,65 @@ export function announce(text) {
 }
 
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+const THRESHOLD = 8; // pixels that a finger goes before it means something
+
+// What a press means: a mouse means what it points at, a finger does once it has gone further
+// sideways than up or down.
+export class Intent {
+  /** @param {PointerEvent} event */
+  constructor({ pointerId, pointerType, clientX, clientY }) {
+    this.id = pointerId;
+    this.x = clientX;
+    this.y = clientY;
+    this.sideways = pointerType !== "touch";
+  }
+
+  // Whether this press goes sideways, now that it is here.
+  /** @param {PointerEvent} event */
+  follow({ pointerId, clientX, clientY }) {
+    if (pointerId !== this.id) return false;
+    const across = Math.abs(clientX - this.x);
+    this.sideways ||= across > THRESHOLD && across > Math.abs(clientY - this.y);
+    return this.sideways;
+  }
+}
+
+// A slider that a finger moves sideways only.  The browser's own jumps to where it is touched, also
+// by a swipe that scrolls the page: what it says before the finger has gone sideways is taken back.
+/**
+ * @param {HTMLInputElement} input
+ * @param {(position: number, done: boolean) => void} take
+ */
+export function listenToSlider(input, take) {
+  /** @type {{ intent: Intent, before: string } | null} */
+  let press = null;
+  const hear = (/** @type {boolean} */ done) => {
+    if (press && !press.intent.sideways) input.value = press.before;
+    else take(Number(input.value), done);
+  };
+  input.addEventListener("pointerdown", (event) => {
+    if (event.pointerType === "touch") press = { intent: new Intent(event), before: input.value };
+  });
+  input.addEventListener("pointermove", (event) => press?.intent.follow(event));
+  input.addEventListener("pointerup", (event) => {
+    if (!press) return;
+    if (!press.intent.sideways) {
+      const { left, width } = input.getBoundingClientRect(),
+        { min, max } = input;
+      input.value = String(
+        Number(min) + ((event.clientX - left) / width) * (Number(max) - Number(min)),
+      );
+    }
+    press = null;
+    hear(true);
+  });
+  input.addEventListener("pointercancel", () => {
+    if (!press) return;
+    input.value = press.before;
+    press = null;
+    hear(true);
+  });
+  input.addEventListener("input", () => hear(false));
+  input.addEventListener("change", () => hear(true));
+}

@@ -2,7 +2,7 @@
 // move. Elements are made once; a frame only writes what changed.
 import { ticks } from "d3-array";
 import { linePath, ribbonPath, scale } from "./path.js";
-import { Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
+import { Intent, Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
 import { insideLabels, marginLabels, placeDots } from "./labels.js";
 import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
 
@@ -291,25 +291,34 @@ export class Plot {
       const box = this.svg.getBoundingClientRect();
       this.onCursor(this.valueAt(((event.clientX - box.left) * this.width) / box.width), done);
     };
-    let dragging = false;
+    // A mouse moves the cursor where it is pressed.  A finger may be about to scroll the page: it
+    // moves the cursor once it has gone sideways, or where it is lifted again.
+    /** @type {{ intent: Intent, before: number } | null} */
+    let press = null;
     this.svg.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || !this.last?.cursor) return;
-      dragging = true;
-      this.svg.setPointerCapture(event.pointerId);
-      this.svg.classList.add("is-dragging");
-      this.cursor.node.focus({ preventScroll: true, focusVisible: false });
-      move(event, false);
-      event.preventDefault();
+      if (event.button !== 0 || !this.last?.cursor || press) return;
+      press = { intent: new Intent(event), before: this.last.cursor.now };
+      if (press.intent.sideways) {
+        this.svg.setPointerCapture(event.pointerId);
+        this.svg.classList.add("is-dragging");
+        this.cursor.node.focus({ preventScroll: true, focusVisible: false });
+        move(event, false);
+        event.preventDefault();
+      }
     });
     this.svg.addEventListener("pointermove", (event) => {
-      if (dragging) move(event, false);
+      if (!press?.intent.follow(event)) return;
+      this.svg.classList.add("is-dragging");
+      move(event, false);
     });
     for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) {
       this.svg.addEventListener(kind, (event) => {
-        if (!dragging) return;
-        dragging = false;
+        if (!press) return;
+        const { intent, before } = press;
+        press = null;
         this.svg.classList.remove("is-dragging");
         if (kind === "pointerup") move(event, true);
+        else if (intent.sideways) this.onCursor(before, true);
       });
     }
     this.cursor.node.addEventListener("keydown", (event) => {

@@ -1,5 +1,5 @@
 // The scenario bar: which chip, model, precision and context every number on the page is for.
-import { announce, h, put } from "../../handful_explorers/web/dom.js";
+import { announce, h, listenToSlider, put } from "../../handful_explorers/web/dom.js";
 import {
   CONTEXT,
   label,
@@ -79,7 +79,9 @@ export function mountBar(before, problems = []) {
     list: "bar-contexts",
   });
   const output = h("output", { for: "bar-context", "aria-live": "off" });
-  slider.addEventListener("input", () => store.set({ context: valueAt(Number(slider.value)) }));
+  listenToSlider(slider, (position) => {
+    if (position !== positionOf(store.choice.context)) store.set({ context: valueAt(position) });
+  });
   const ticks = h(
     "datalist",
     { id: "bar-contexts" },

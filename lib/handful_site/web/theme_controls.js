@@ -198,16 +198,24 @@ function arrive() {
   requestAnimationFrame(keep);
 }
 
-// Up again, offered to who turns back.
+// Up again, offered to who turns back, where it lies on nothing that is worked by hand.
 /** @param {HTMLElement} button */
 function upward(button) {
   let before = scrollY,
     shown = false;
   button.addEventListener("click", () => scrollTo({ top: 0 }));
+  const covers = () => {
+    const { left, right, top, bottom } = button.getBoundingClientRect();
+    return [left, (left + right) / 2, right - 1].some((x) =>
+      [top, bottom - 1].some((y) =>
+        document.elementsFromPoint(x, y).some((node) => node.closest(".ex, .problem, .card")),
+      ),
+    );
+  };
   addEventListener(
     "scroll",
     () => {
-      const wanted = scrollY < before && scrollY > innerHeight;
+      const wanted = scrollY < before && scrollY > innerHeight && !covers();
       before = scrollY;
       if (wanted === shown) return;
       shown = wanted;
