@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ipywidgets import Checkbox, FloatLogSlider, FloatSlider, IntSlider
 
-from handful import balance, latency
+from handful import balance, latency, memory_wall
 from handful_evidence import measured
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Preset, Readout, Scale, Sweep
+
+_ROOM = Mark(latency.batch_that_fits, "room for", limit=True)
 
 
 def _context() -> Control:
@@ -40,7 +42,7 @@ latency_against_batch = Explorer(
         ),
         Curve(latency.step_time_kv_apart, "Step, caches read apart", role="reference", id="apart"),
     ],
-    marks=[Mark(latency.latency_floor, "all weights read once", axis="y")],
+    marks=[Mark(latency.latency_floor, "all weights read once", axis="y"), _ROOM],
     controls=[_context(), Control(Checkbox(value=False), "apart", "Show the other convention")],
     readouts=[
         latency.tokens_per_user_with_latency,
@@ -86,7 +88,7 @@ cost_against_batch = Explorer(
         Curve(latency.kv_cost, "Own cache"),
         Curve(latency.compute_cost, "Own arithmetic"),
     ],
-    marks=[Mark(latency.cost_floor, "floor of any slow mode", axis="y")],
+    marks=[Mark(latency.cost_floor, "floor of any slow mode", axis="y"), _ROOM],
     controls=[_context()],
     readouts=[Readout(latency.slow_mode_price, "The floor, as a share of this cost")],
     presets=[
@@ -167,6 +169,7 @@ attention_against_context = Explorer(
     marks=[
         Mark(latency.attention_context, "attention = weights"),
         Mark(balance.balance_context_with_attention, "caches = compute"),
+        Mark(memory_wall.context_that_fits, "room for", limit=True),
     ],
     controls=[Control(IntSlider(value=1024, min=1, max=8192), "batch", "Batch")],
     readouts=[latency.attention_context, balance.balance_context_with_attention],

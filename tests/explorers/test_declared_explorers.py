@@ -82,3 +82,41 @@ def test_a_picture_stays_within_its_frame(name, width):
         assert any(shape["t"] == "text" and shape["s"].strip() for shape in shapes)
         for label, text, *_ in scene.readouts(values):
             assert label and str(text).strip() not in ("", "nan")
+
+
+NO_LIMIT = {
+    "balance-against-context": "draws the batch that fits as a curve",
+    "your-balance": "draws the batch that fits as a curve",
+    "wall": "draws the context that fits as a curve",
+    "your-wall": "draws the context that fits as a curve",
+    "reads-against-context": "compares bytes of designs, on no machine",
+    "kept-against-context": "has a mark where the machine is full",
+    "hiding-against-batch": "spans as many racks as the reader says, and asks for time only",
+    "your-crossing": "spans as many racks as the reader says, and asks for time only",
+    "price-and-cost": "is about a seller's machines, which nobody knows",
+    "prompt-growth": "is about a seller's machines, which nobody knows",
+    "what-a-server-adds": "stays within what was measured",
+    "one-layer-on-this-computer": "is one layer, without a cache",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        n
+        for n, e in EXPLORERS.items()
+        if not e.scene and not e.across and e.sweep.name in ("batch", "context")
+    ),
+)
+def test_a_batch_and_a_context_end_where_memory_does(name):
+    """Beyond, the plot is hatched, and its words say so; or there is a reason why not."""
+    explorer = EXPLORERS[name]
+    limits = [mark for mark in explorer.marks if mark.limit]
+    assert bool(limits) != (name in NO_LIMIT)
+    for mark in limits:
+        reach = explorer.values()["marks"][mark.label]
+        assert explorer.sweep.low < reach
+        for at, told in ((reach * 0.9, False), (reach * 1.1, True)):
+            if explorer.sweep.low <= at <= explorer.sweep.high:
+                words = explorer.alt_text(**{explorer.sweep.name: at})
+                assert ("is more than fits: " in words) is told

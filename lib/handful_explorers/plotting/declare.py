@@ -202,7 +202,8 @@ class Mark:
     """A line across the plot where a formula of the symbols has its value.
 
     It is upright (axis "x") or level ("y").  band: factors (low, high); a shaded strip in place of
-    a line.
+    a line.  limit: no more fits than this, so that all beyond is hatched, and words say so of a
+    cursor there.
     """
 
     formula: Formula
@@ -211,8 +212,11 @@ class Mark:
     band: tuple[float, float] | None = None
     given: Mapping[str, float] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
+    limit: bool = False
 
     def __post_init__(self) -> None:
+        if self.limit and (self.axis != "x" or self.band):
+            raise ExplorerError(f"The limit “{self.label}” stands on axis 'x', without a band.")
         if self.axis not in ("x", "y"):
             raise ExplorerError(
                 f"The mark “{self.label}” stands on axis 'x' or 'y'; got {self.axis!r}."

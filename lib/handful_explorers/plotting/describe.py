@@ -133,6 +133,10 @@ def alt_text(explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any])
     at = f"{lower(x.title)} {plain(state[x.name], find(x.name).unit, 4)}"
     each = "; ".join(f"{c.label} {format_value(v['at'][c.id], unit)}" for c in shown)
     sentences = [f"{course(explorer, lead, v)}.", f"At {at}: {each}."]
+    for mark in explorer.marks:
+        value = v["marks"][mark.label]
+        if mark.limit and state[x.name] > value:
+            sentences.append(f"{beyond(at, mark.label, plain(value, mark.formula.gives.unit, 3))}.")
     for curve in shown:
         (band, of), value = v["bands"][curve.id], v["at"][curve.id]
         if of:
@@ -142,6 +146,11 @@ def alt_text(explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any])
         low, high = (format_value(end(p[1] for p in group.at), unit) for end in (min, max))
         sentences.append(f"{capital(group.label)}: {len(group.at)} points from {low} to {high}.")
     return " ".join(sentences)
+
+
+def beyond(at: str, label: str, value: str) -> str:
+    """Write that a cursor lies beyond what fits."""
+    return f"{capital(at)} is more than fits: {label} {value}"
 
 
 def course(explorer: Explorer, curve: Curve, v: Mapping[str, Any]) -> str:

@@ -296,6 +296,8 @@ def _rules(
         if mark.band:
             span(value * mark.band[0], value * mark.band[1], color=SOFT, alpha=0.12, linewidth=0)
         low, high = axes.get_xlim() if upright else axes.get_ylim()
+        if mark.limit and value < high:
+            span(max(value, low), high, facecolor="none", edgecolor=SOFT, alpha=0.35, hatch="//")
         if low <= value <= high:
             at = np.full(100, value)
             along = np.linspace(*(frame[1::2] if upright else frame[::2]), 100)

@@ -120,6 +120,7 @@ def mark(m: Mark) -> dict[str, Any]:
             "tree": m.formula.tree(),
             "unit": m.formula.gives.unit,
             "band": m.band,
+            "limit": m.limit or None,
             **settings(m),
         }
     )

@@ -1,7 +1,7 @@
 // The numbers of an explorer: values of symbols for a state, and the curves, marks and dots that
 // follow from them.
 import { bandAt } from "./bands.js";
-import { capital, describe, lower, plain } from "./describe.js";
+import { beyond, capital, describe, lower, plain } from "./describe.js";
 import { called, lacks, rows, store, supplied, whyMissing } from "./scenario.js";
 import { compile, compileSweep, MissingValue } from "./tree.js";
 import { formatValue } from "./units.js";
@@ -388,10 +388,28 @@ export class Model extends Values {
       return `${curve.band_label} ${reach.join(" to ")}: ${of}`;
     };
     const bands = shown.filter((c) => c.of).map((c) => ` ${capital(bandText(c))}.`);
+    const over = this.beyond(state, result);
     return (
       `${text} At ${name} ${plain(Number(state[spec.x.name]), unit, 4)}: ` +
-      `${values}.${bands.join("")}${groups.join("")}`
+      `${values}.${over ? ` ${over}` : ""}${bands.join("")}${groups.join("")}`
     );
+  }
+
+  // Where the cursor lies beyond what fits, in words.
+  /**
+   * @param {State} state
+   * @param {Result} result
+   */
+  beyond(state, result) {
+    const { title, name, unit } = this.spec.x,
+      at = Number(state[name]);
+    return result.marks
+      .filter(({ mark, value }) => mark.limit && at > value)
+      .map(({ mark, value }) =>
+        beyond(`${lower(title)} ${plain(at, unit, 4)}`, mark.label, plain(value, mark.unit, 3)),
+      )
+      .map((text) => `${text}.`)
+      .join(" ");
   }
 
   // Head and rows of the data table.

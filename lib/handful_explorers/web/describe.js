@@ -107,3 +107,11 @@ export const lower = (text) =>
   /[A-Z]/.test(text[1] || "") ? text : text.charAt(0).toLowerCase() + text.slice(1);
 /** @param {string} text */
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+// That a cursor lies beyond what fits.
+/**
+ * @param {string} at
+ * @param {string} name
+ * @param {string} value
+ */
+export const beyond = (at, name, value) => `${capital(at)} is more than fits: ${name} ${value}`;

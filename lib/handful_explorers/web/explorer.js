@@ -4,7 +4,7 @@ import "./explorer.css";
 import { Model, between, extent } from "./compute.js";
 import { makeControl } from "./controls.js";
 import { announce, h, put, calm } from "./dom.js";
-import { plain } from "./describe.js";
+import { capital, plain } from "./describe.js";
 import { Plot } from "./plot.js";
 import { defaults, label, store } from "./scenario.js";
 import { entries, readState, writeState } from "./state.js";
@@ -98,6 +98,8 @@ class Explorer {
     this.values = h("div", { class: "ex-values" });
     this.notice = h("p", { class: "ex-notice", role: "status", hidden: true });
     this.scene = h("p", { class: "ex-scene" });
+    // Its line is kept, so that nothing moves under the hand that drags a cursor across.
+    this.over = h("p", { class: "ex-over", hidden: !(spec.marks || []).some((m) => m.limit) });
     this.words = h("p", { class: "ex-words", id: `${this.id}-words` });
     this.tableHost = h("div", {
       class: "ex-table",
@@ -235,6 +237,7 @@ class Explorer {
       ),
       this.notice,
       this.stage,
+      this.over,
       this.values,
       this.controls.length
         ? h("div", { class: "ex-controls" }, ...this.controls.map((c) => c.node))
@@ -483,7 +486,6 @@ class Explorer {
         "aria-pressed",
         Object.entries(preset.set).every(([k, v]) => this.state[k] === v),
       );
-    put(this.scene, "text", this.sceneText());
     this.check();
     if (this.drawing) this.drawScene(this.drawing);
     const moving = this.chart ? this.drawPlot(this.chart) : false;
@@ -529,6 +531,7 @@ class Explorer {
 
   /** @param {Scene | Train} drawing */
   drawScene(drawing) {
+    put(this.scene, "text", this.sceneText());
     this.stage.hidden = this.values.hidden = Boolean(this.problem);
     if (this.problem) return;
     drawing.draw(this.shown);
@@ -591,6 +594,7 @@ class Explorer {
           key: mark.label,
           axis: mark.axis,
           band: mark.band,
+          limit: mark.limit,
           value,
           text:
             `${mark.label} ` +
@@ -617,6 +621,9 @@ class Explorer {
         grid: model.grid,
       },
     });
+    put(this.over, "text", model.beyond(this.shown, result));
+    const bands = result.curves.flatMap((c) => (c.band && c.of ? [`${capital(c.of)}.`] : []));
+    put(this.scene, "text", [this.sceneText(), ...bands].join(" ").trim());
     this.writeValues(spec.y, result);
     return !(x.settled && y.settled);
   }

@@ -25,6 +25,7 @@ import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
  * @property {"x" | "y"} axis
  * @property {number} value
  * @property {Pair} [band]
+ * @property {boolean} [limit] all beyond it is hatched
  * @property {string} text
  * @typedef {object} FrameCursor
  * @property {number} x
@@ -157,6 +158,7 @@ export class Plot {
      */
     this.chosen = new Map();
     const clip = `ex-clip-${++serial}`;
+    this.hatch = `ex-hatch-${serial}`;
     this.clipBox = s("rect");
     this.grid = s("g", { class: "ex-grid" });
     this.bands = s("g", { "clip-path": `url(#${clip})` });
@@ -183,12 +185,21 @@ export class Plot {
     this.svg = s(
       "svg",
       { class: "ex-svg", role: "group", "aria-label": label, "aria-describedby": words },
-      s("defs", null, s("clipPath", { id: clip }, this.clipBox)),
+      s(
+        "defs",
+        null,
+        s("clipPath", { id: clip }, this.clipBox),
+        s(
+          "pattern",
+          { id: this.hatch, width: 7, height: 7, patternUnits: "userSpaceOnUse" },
+          s("path", { class: "ex-hatch", d: "M-1,8L8,-1M-1,1L1,-1M6,8L8,6" }),
+        ),
+      ),
       this.grid,
       this.bands,
       this.frameLine,
-      this.markLayer,
       this.paths,
+      this.markLayer,
       this.dotLayer,
       this.yTitle,
       this.xTitle,
@@ -505,15 +516,20 @@ export class Plot {
       const [from, to] = mark.axis === "x" ? [left, right] : [top, bottom];
       /** @param {number} v */
       const edge = (v) => Math.min(Math.max(onto(v), from), to);
-      const strip = mark.band
-        ? [edge(mark.value * mark.band[0]), edge(mark.value * mark.band[1])].sort((a, b) => a - b)
-        : null;
+      /** @type {number[] | null} */
+      let strip = null;
+      if (mark.limit) strip = [edge(mark.value), to];
+      else if (mark.band)
+        strip = mark.band.map((factor) => edge(mark.value * factor)).sort((a, b) => a - b);
       if (!(at >= from - 0.5 && at <= to + 0.5) && !(strip && strip[1] - strip[0] > 1)) continue;
       const item = this.pools.mark.get(mark.key),
         upright = mark.axis === "x",
         { text, width } = this.wordsOf(mark);
       const place = Math.min(Math.max(at, from), to).toFixed(1);
       this.drawRule(item, upright, place, strip);
+      show(item.rule, !mark.band);
+      put(item.strip, "class", mark.limit ? "ex-mark-limit" : "ex-mark-strip");
+      put(item.strip, "fill", mark.limit ? `url(#${this.hatch})` : "");
       const [x, level] = this.besideRule(Number(place), upright, width, series, spots);
       let y = level;
       const inward = y > (top + bottom) / 2 ? -17 : 17; // where another's words stand already
@@ -543,7 +559,6 @@ export class Plot {
     put(rule, "x2", upright ? place : right);
     put(rule, "y1", upright ? top : place);
     put(rule, "y2", upright ? bottom : place);
-    show(rule, !range);
     show(strip, Boolean(range));
     if (!range) return;
     const [from, to] = range;
@@ -678,6 +693,12 @@ export class Plot {
     put(plate, "x", -half);
     put(plate, "width", 2 * half);
     put(arrows, "d", `M${11 - half},7l-4,4l4,4M${half - 11},7l4,4l-4,4`);
+    // A number of the axis gives way to the cursor's own.
+    for (const { value, text: words } of this.xTicks) {
+      const apart = Math.abs(this.sx(value) - middle) - textWidth(words, this.font) / 2;
+      const tick = this.pools.x.items.get(words);
+      if (tick) put(tick.text, "visibility", apart < half + 3 ? "hidden" : "visible");
+    }
     for (const point of cursor.points) {
       const x = this.sx(point.x),
         py = this.sy(point.y);

@@ -150,6 +150,8 @@ interface Mark extends Entry {
   tree: Tree;
   unit: string;
   band?: Pair;
+  /** Whether all beyond it is more than fits. */
+  limit?: boolean;
 }
 interface Readout extends Entry {
   label: string;
