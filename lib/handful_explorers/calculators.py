@@ -38,7 +38,6 @@ one_question_many_answers = Explorer(
         Preset("A peak for sparse arithmetic", {"question": "balance"}),
         Preset("Sparsity cancelled", {"question": "balance-v3"}),
     ],
-    caption="Each dot is one tool's answer over this book's, on a log axis. Orange lies more than "
-    "a quarter off. "
-    "Why it does stands below.",
+    caption="Each dot is one tool's answer over this book's, on a log axis. The dots in "
+    "colour are more than a quarter off; the text below says why.",
 )

@@ -69,10 +69,9 @@ feistel = Explorer(
         Preset("No S-boxes", {"rounds": 8, "flip": 20, "f": "spread", "back": False}, "", ""),
         Preset("The key alone", {"rounds": 12, "flip": 20, "f": "constant", "back": True}, "", ""),
     ],
-    caption="Each row is the block after one round: a filled square is a 1, and orange ones "
-    "differ from the block "
-    "whose flipped bit is the only difference. The slanted line is the half that is carried over "
-    "unchanged.",
+    caption="Each row is the block after one round: a filled square is a 1, and a coloured one "
+    "differs from the same block encrypted without the flip. The slanted line is the half that is "
+    "carried over unchanged.",
 )
 
 _RANDOM = [int(value) for value in np.random.default_rng(7).permutation(16)]

@@ -164,11 +164,10 @@ racks_scene = Explorer(
             "",
         ),
     ],
-    caption="The dark square is the token's chip, coloured squares hold its eight experts, pale "
-    "orange ones hand copies on. "
-    "Blue stays on a fabric, orange crosses the network, whose wires are as wide as the bytes "
-    "that leave. Below, how "
-    "long each wire is busy in one layer.",
+    caption="The dark square is the token's chip, coloured squares hold its eight experts, and "
+    "pale ones hand copies on. Copies for the token's own rack stay on its fabric; the others take the "
+    "network between the racks, whose wires are as wide as the bytes that leave. Below, how long "
+    "each wire is busy in one layer.",
 )
 
 placement_scene = Explorer(
@@ -242,8 +241,8 @@ placement_scene = Explorer(
             "",
         ),
     ],
-    caption="Every token picks eight of the experts. The busiest chip, in orange, holds up the "
-    "others. Favourites: the r-th most "
+    caption="Every token picks eight of the experts. The busiest chip, whose level is drawn, "
+    "holds up the others. Favourites: the r-th most "
     "popular expert is picked in proportion to 1 over r to this power.",
 )
 

@@ -175,3 +175,17 @@ def test_no_result_is_typed_in_exercises(path):
 )
 def test_what_counts_as_bare(text, caught):
     assert len(bare_figures(text)) == caught
+
+
+COLOURS = re.compile(r"\b(red|orange|yellow|green|blue|purple|violet|pink|brown|grey|gray)\b", re.I)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*sorted(BOOK.glob("*.md")), *sorted((BOOK.parent / "lib/handful_explorers").glob("*.py"))],
+    ids=lambda path: path.stem,
+)
+def test_what_is_drawn_goes_by_name_and_not_by_colour(path):
+    """A palette has two themes and a print; a curve has one name."""
+    lines = path.read_text("utf-8").splitlines()
+    assert [line for line in lines if COLOURS.search(line)] == []
