@@ -194,7 +194,8 @@ def test_what_a_split_costs_by_its_bills(fit, best, chosen):
     assert excess == pytest.approx(
         size * (needed(1e11 * size) + decoded) / (tokens + decoded) - 1, rel=1e-5, abs=1e-9
     )
-    assert excess >= 0 and lifetime_cost.split_excess(best, best, fit=fit) == 0
+    assert excess > -1e-12  # splits a rounding apart cost a rounding
+    assert lifetime_cost.split_excess(best, best, fit=fit) == 0
 
 
 def test_equal_bills_are_no_rule_for_the_bills_of_a_life():
