@@ -67,20 +67,22 @@ def near(value: float, wanted: float, tolerance: float) -> bool:
 def check_number(problem: Problem, text: str, seed: int) -> Verdict:
     """Check the answer to a problem that asks for a number, with its unit."""
     try:
-        value, dimension = read(text)
+        value, dimension = read(without_counted(text, problem.named_unit))
     except WrittenError as error:
         return Verdict("unread", str(error))
-    wanted = problem.dimension
-    if (
-        dimension is None
-        and problem.unit == "%"
-        and near(value / 100, problem.right(seed), problem.tolerance)
-    ):
-        return Verdict(
-            "unread",
-            "Write the sign % too: without it a number is a share, and this one is a hundred "
-            "times as large.",
-        )
+    wanted, right = problem.dimension, problem.right(seed)
+    value, dimension = as_asked(value, dimension, wanted, text)
+    if dimension is None and problem.unit == "%" and near(value / 100, right, problem.tolerance):
+        if not problem.named_unit:
+            return Verdict(
+                "unread",
+                "Write the sign % too: without it a number is a share, and this one is a hundred "
+                "times as large.",
+            )
+        value /= 100
+    elif dimension is None and problem.named_unit and problem.unit not in ("1", "%"):
+        value *= read(f"1 {problem.named_unit}")[0]  # the question says in which unit
+        dimension = wanted
     if dimension is None and UNITS[problem.unit].kind == "count":
         dimension = wanted  # so many chips, tokens, sequences: the question says of what
     if dimension is None:
@@ -93,7 +95,6 @@ def check_number(problem: Problem, text: str, seed: int) -> Verdict:
             "wrong",
             f"That is {dimension_in_words(dimension)}; asked for is {dimension_in_words(wanted)}.",
         )
-    right = problem.right(seed)
     if near(value, right, problem.tolerance):
         return Verdict("right", "Right.")
     for turn, wrong in enumerate(problem.wrong_values(seed)):
@@ -101,6 +102,12 @@ def check_number(problem: Problem, text: str, seed: int) -> Verdict:
             return Verdict("wrong", problem.words(problem.wrong[turn].says, seed), turn)
     if value and near(-value, right, problem.tolerance):
         return Verdict("wrong", "The size is right, the sign is not.")
+    if re.search(r"^[^0-9]*[0-9]{1,3},[0-9]{3}(?![0-9,.])", text) and near(
+        value / 1000, right, problem.tolerance
+    ):
+        return Verdict(
+            "unread", "A comma before three digits was read as thousands: write a point instead."
+        )
     if value and right and value / right > 0:
         for power in (-4, -3, -2, -1, 1, 2, 3, 4):
             if near(value, right * 1000.0**power, problem.tolerance):
@@ -109,10 +116,73 @@ def check_number(problem: Problem, text: str, seed: int) -> Verdict:
                     f"The digits are right, but it is {1000 ** abs(power):,} times too "
                     f"{'large' if power > 0 else 'small'}: look at the prefix.",
                 )
+        if says := superfluous(problem, value / right, seed):
+            return Verdict("wrong", says)
         return Verdict(
             "wrong", f"Not yet: that is too {'large' if abs(value) > abs(right) else 'small'}."
         )
     return Verdict("wrong", "Not yet.")
+
+
+def without_counted(text: str, counted: str) -> str:
+    """Return an answer without the name of what it counts, where that is no unit.
+
+    >>> without_counted("14 micro-batches", "micro-batches"), without_counted("1 round", "rounds")
+    ('14', '1')
+    """
+    if not counted or re.search(r"[^a-z-]", counted):
+        return text
+    one = counted.removesuffix("s").replace("-", "[ -]?")
+    return re.sub(rf"(?<=[0-9.])\s*{one}(?:e?s)?\s*$", "", text, flags=re.I)
+
+
+def as_asked(
+    value: float, dimension: Dimension | None, wanted: Dimension, text: str
+) -> tuple[float, Dimension | None]:
+    """Return bits as bytes where bytes are asked for, and B as billions where parameters are.
+
+    >>> as_asked(8e9, Dimension(bit=1, time=-1), Dimension(byte=1, time=-1), "8 Gb/s")[0]
+    1000000000.0
+    >>> as_asked(70.0, Dimension(byte=1), Dimension(parameter=1), "70B")[0]
+    70000000000.0
+    """
+    if dimension is None:
+        return value, dimension
+    powers, asked = dict(dimension.powers), dict(wanted.powers)
+    if "byte" in asked and "bit" in powers and "byte" not in powers:
+        bits = powers.pop("bit")
+        return value / 8 ** float(bits), Dimension(**powers, byte=bits)
+    if wanted == Dimension(parameter=1) and re.search(r"[0-9.]\s*B\s*$", text):
+        return value * 1e9, wanted
+    return value, dimension
+
+
+def factor_words(name: str) -> str:
+    """Return what an input is called within a sentence.
+
+    >>> factor_words("context"), factor_words("kv_bytes_per_token")
+    ('context', 'KV bytes per token')
+    """
+    label = table[name].label
+    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+
+
+def superfluous(problem: Problem, ratio: float, seed: int) -> str | None:
+    """Return a sentence that names the factor by which an answer is too large or too small.
+
+    It is one of the problem's own inputs, or a two.
+    """
+    values = problem.values(seed)
+    inputs = {factor_words(name): values[name] for name in problem.factors}
+    for label, factor in [*inputs.items(), ("", 2.0)]:
+        if factor is None or factor < 1.1:
+            continue
+        what = f"a factor of {format_value(factor, '1', 4)}{f', the {label},' if label else ''}"
+        if near(ratio, factor, problem.tolerance):
+            return f"Not yet: that is too large by {what} that does not belong there."
+        if near(ratio, 1 / factor, problem.tolerance):
+            return f"Not yet: that is too small by {what} that is missing."
+    return None
 
 
 WORDS = {

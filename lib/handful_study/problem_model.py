@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from handful.symbolic.dimensions import NONE, Dimension
+from handful.symbolic.quantities import table
 from handful.units import UNITS, format_value
 
 from . import drawing
 from .author_expressions import author_tree, dimension, unit_for, unit_of
 from .drawing import ROWS
-from .expressions import evaluate
+from .expressions import evaluate, names
 from .pipeline_schedules import Goal
 from .source import Entry, Part
 from .words import without_roles
@@ -65,6 +66,7 @@ class Problem:
     unit: str = "1"
     dimension: Dimension = NONE
     tolerance: float = TOLERANCE
+    named_unit: str = ""  # in which the question asks, or what it counts
     wrong: tuple[Wrong, ...] = ()
     letters: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
@@ -119,6 +121,15 @@ class Problem:
     def words(self, markdown: str, seed: int) -> str:
         """Return a text of this problem as plain Markdown, with the values drawn for a seed."""
         return without_roles(markdown, lambda request: self.drawn_text(request, seed))
+
+    @cached_property
+    def factors(self) -> tuple[str, ...]:
+        """Return the inputs of the answer that count something: chips, layers, experts, tokens."""
+        return tuple(
+            name
+            for name in sorted(names(self.answer))
+            if name in table and UNITS[table[name].unit].kind == "count"
+        )
 
     @cached_property
     def _drawn_requests(self) -> dict:

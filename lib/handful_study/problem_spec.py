@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 from handful.symbolic.dimensions import Dimension
+from handful.symbolic.parse_quantity import read
 from handful.symbolic.quantities import table
 from handful.units import UNITS
 
-from .check import dimension_in_words, letter
+from .check import dimension_in_words, factor_words, letter
 from .drawing import ROWS
 from .expressions import names
 from .problem_model import Problem
@@ -101,6 +103,8 @@ def spec(problem: Problem, requests: Sequence[str] = ()) -> dict:
             "dimension": _powers(problem.dimension),
             "called": dimension_in_words(problem.dimension),
             "tolerance": problem.tolerance,
+            **_named_unit(problem),
+            "factors": [[name, factor_words(name)] for name in problem.factors],
         }
     if problem.kind == "expression":
         found["letters"] = [[letter(name), name] for name in problem.letters]
@@ -109,6 +113,16 @@ def spec(problem: Problem, requests: Sequence[str] = ()) -> dict:
     if problem.kind == "schedule":
         found |= {"schedule": problem.schedule, "wrong": wrong}
     return found
+
+
+def _named_unit(problem: Problem) -> dict[str, Any]:
+    """Return the unit in which a question asks, with its size, or the name of what it counts."""
+    name = problem.named_unit
+    if not name:
+        return {}
+    if problem.unit == "1":
+        return {"counted": name}
+    return {"bare": 0.01 if problem.unit == "%" else read(f"1 {name}")[0]}
 
 
 def _powers(dimension: Dimension) -> dict[str, float]:

@@ -31,7 +31,8 @@ Kinds, by what the head has:
 - ``answer``: a number.  An expression over quantities, formulas (``step_time``,
   ``step_time(batch=1)``), and what is drawn.
   ``unit`` (of ``handful.units``) where the answer is no quantity's own; ``tolerance`` where it is
-  not 2 %.
+  not 2 %; ``named_unit`` where the question names the unit (``$/Mtoken``), so that a bare number
+  will do, or what is counted (``rounds``), so that its name may be written.
 - ``answer`` and ``letters``: a formula in those quantities, checked for equality of value.
   Texts of choices and of misconceptions are Markdown too, and may show what is drawn.
 - ``choices``: each with ``text`` and ``says``; exactly one has ``right: true``, or a ``when`` that
@@ -75,6 +76,7 @@ _OPTIONAL = (
     "answer",
     "unit",
     "tolerance",
+    "named_unit",
     "wrong",
     "letters",
     "choices",
@@ -108,6 +110,7 @@ def make(entry: Entry) -> Problem:
         cases=tuple(_case(case, entry) for case in entry.head.get("cases") or ()),
         units={name: str(unit) for name, unit in units.items()},
         tolerance=_tolerance(entry),
+        named_unit=str(entry.head.get("named_unit") or ""),
         letters=_letters(entry) if kind == "expression" else (),
         rubric=tuple(map(str, entry.head.get("rubric") or ())),
     )

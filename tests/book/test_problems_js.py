@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -206,6 +207,21 @@ def test_values_are_read_the_same(modules):
         "",
         " ",
         "8 GB",
+        *(
+            "1,5",
+            "0,125",
+            "1,125",
+            "12,345,678",
+            "1.234,5",
+            "1.234.567",
+            "1,2,3",
+            ",5",
+            "5,",
+            "1.5,",
+        ),
+        *("1,234.5", "1,234.", "1.2.3", "1,23,456", "00,125", "1,2345", "1.234,567", "0,000"),
+        *("5 per cent", "5 percent", "3-fold", "3x", "2 gigabytes", "2 Megabits/s", "7 msec"),
+        *("70B parameters", "70 bn params", "8 Gb/s", "30 cents", "2 weeks", "3 d", "2 kilotokens"),
         "3.35 TB/s",
         "$2.10 per chip-hour",
         "40 million tokens",
@@ -513,6 +529,21 @@ def answers(problem, seed: int, rng: random.Random) -> list:
                 format_value(right, unit, 6),
                 repr(right),
                 repr(right * 100),
+                *(in_si(right * factor, unit) for factor in (2, 0.5, 8, 1 / 8, 72)),
+                *(
+                    in_si(right * problem.values(seed)[name] ** power, unit)
+                    for name in problem.factors
+                    for power in (1, -1)
+                    if problem.values(seed)[name]
+                ),
+                *(
+                    re.sub(r"^(-?[0-9]+)[.]([0-9]+)", r"\1,\2", format_value(right, unit, digits))
+                    for digits in (3, 4, 6)
+                ),
+                f"{right:.6g} {problem.named_unit}",
+                f"{right:.6g} {problem.named_unit.removesuffix('s').replace('-', '')}",
+                f"{right / 1e9:.6g}B",
+                f"{right * 8 / 1e9:.6g} Gb/s",
                 "8 GB",
                 "3 ms",
                 "12 TB/s",

@@ -6,6 +6,7 @@ The right answers of the problems are worked out here by hand.
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -78,7 +79,9 @@ choices:
     "problem, text, kind, says",
     [
         (TIME, "41.8 ms", "right", "Right."),
-        (TIME, "41.791 milliseconds", "unread", "'milliseconds' is no unit of this book"),
+        (TIME, "41.791 milliseconds", "right", "Right."),
+        (TIME, "41,79 msec", "right", "Right."),
+        (TIME, "41.8 jiffies", "unread", "'jiffies' is no unit of this book"),
         (TIME, "0.0418 s", "right", "Right."),
         (TIME, "41.8", "unread", "Which unit?  This answer is a time, and its unit counts."),
         (TIME, "41.8 GB", "wrong", "That is a number of bytes; asked for is a time."),
@@ -242,3 +245,65 @@ def test_one_choice_has_to_be_right_and_one_only(when, many):
 )
 def test_dimensions_in_words(dimension, words):
     assert dimension_in_words(dimension) == words
+
+
+@pytest.mark.parametrize(
+    "name, written",
+    [
+        ("micro-batches-that-fill", "{:.6g} micro-batches"),
+        ("micro-batches-that-fill", "{:.6g} micro batches"),
+        ("rounds-that-outweigh-a-block", "{:.6g} rounds"),
+        ("systems-for-a-service", "{:.6g} systems"),
+        ("what-caching-saves", "{:.6g}"),
+        ("what-caching-saves", "{:.6g} dollars"),
+        ("what-chance-adds", "{0:.6%}"),
+        ("price-of-a-fast-mode", "{:.6g}x"),
+        ("price-of-a-fast-mode", "{:.6g}-fold"),
+        ("bytes-in-a-beat", "{:.6g}"),
+        ("chips-for-a-promise", "{:.6g} chips"),
+    ],
+)
+def test_what_the_question_names_may_be_written_or_left_out(name, written):
+    one = problems.problem(name)
+    assert check(one, written.format(one.right(1)), seed=1).kind == "right"
+
+
+def test_a_percentage_that_is_asked_for_needs_no_sign():
+    one = problems.problem("what-chance-adds")
+    for text in ("{:.6g}", "{:.6g} per cent", "{:.6g} percent", "{:.6g} %"):
+        assert check(one, text.format(100 * one.right(1)), seed=1).kind == "right"
+
+
+@pytest.mark.parametrize("one", problems.problems().values(), ids=lambda one: one.id)
+def test_a_question_that_names_its_unit_takes_a_bare_number(one):
+    asked = re.search(r"\bin dollars\b|how many bytes|how many per cent", one.text.text, re.I)
+    if one.kind == "number" and asked:
+        assert one.named_unit, asked[0]
+
+
+def test_a_comma_is_decimal_where_it_can_be_nothing_else():
+    one = problems.problem("step-of-a-dense-model")
+    milliseconds = f"{one.right(1) * 1e3:.4f}".replace(".", ",")
+    assert check(one, f"{milliseconds} ms", seed=1).kind == "right"
+    found = check(one, f"{one.right(1) * 1e3:.3f} ms".replace(".", ","), seed=1)
+    assert found.kind == "unread" and "A comma before three digits" in found.says
+
+
+def test_a_superfluous_factor_has_a_name():
+    one = problems.problem("step-of-a-dense-model")
+    right = one.right(1)
+    assert check(one, f"{right / 2:.6g} s", seed=1).says == (
+        "Not yet: that is too small by a factor of 2 that is missing."
+    )
+    context = one.values(1)["context"]
+    says = check(one, f"{right * context:.6g} s", seed=1).says
+    assert says.startswith("Not yet: that is too large by a factor of ") and "context" in says
+
+
+def test_billions_and_bits_are_understood_where_they_are_meant():
+    one = problems.problem("experts-to-store")
+    assert check(one, f"{one.right(1) / 1e9:.6g}B", seed=1).kind == "right"
+    one = problems.problem("port-as-good-as-one-fabric")
+    assert check(one, f"{one.right(1) * 8 / 1e9:.6g} Gb/s", seed=1).kind == "right"
+    one = problems.problem("step-of-a-dense-model")
+    assert check(one, "8 Gb", seed=1).says == "That is a number of bits; asked for is a time."

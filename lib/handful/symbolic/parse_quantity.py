@@ -13,6 +13,8 @@ True
 3.29e+24
 >>> read("$0.27 per million tokens") == read("0.27 $/Mtoken"), read("3 chip-hours")[0]
 (True, 10800.0)
+>>> read("6,25 seconds")[0], read("1,667")[0], read("1.667,5")[0]  # a comma, two uses
+(6.25, 1667.0, 1667.5)
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ _WORDS = {
     "billion": 1e9,
     "trillion": 1e12,
     "quadrillion": 1e15,
+    "bn": 1e9,
     "k": 1e3,
     "M": 1e6,
     "G": 1e9,
@@ -60,13 +63,15 @@ _UNITS = {
     "B": (1.0, Dimension(byte=1), True),
     "byte": (1.0, Dimension(byte=1), True),
     "s": (1.0, Dimension(time=1), True),
-    "sec": (1.0, Dimension(time=1), False),
+    "sec": (1.0, Dimension(time=1), True),
     "second": (1.0, Dimension(time=1), False),
     "min": (60.0, Dimension(time=1), False),
     "minute": (60.0, Dimension(time=1), False),
     "h": (3600.0, Dimension(time=1), False),
     "hour": (3600.0, Dimension(time=1), False),
+    "d": (86400.0, Dimension(time=1), False),
     "day": (86400.0, Dimension(time=1), False),
+    "week": (604800.0, Dimension(time=1), False),
     "year": (31557600.0, Dimension(time=1), False),
     "FLOP": (1.0, Dimension(flop=1), True),
     "FLOPS": (1.0, Dimension(flop=1, time=-1), True),
@@ -83,10 +88,24 @@ _UNITS = {
     "$": (1.0, Dimension(dollar=1), False),
     "dollar": (1.0, Dimension(dollar=1), False),
     "USD": (1.0, Dimension(dollar=1), False),
+    "cent": (0.01, Dimension(dollar=1), False),
     "bit": (1.0, Dimension(bit=1), True),
+    "b": (1.0, Dimension(bit=1), True),
     "%": (0.01, NONE, False),
     "times": (1.0, NONE, False),
+    "fold": (1.0, NONE, False),
+    "x": (1.0, NONE, False),
     "×": (1.0, NONE, False),
+}
+_SPELLED = {
+    "kilo": 1e3,
+    "mega": 1e6,
+    "giga": 1e9,
+    "tera": 1e12,
+    "peta": 1e15,
+    "milli": 1e-3,
+    "micro": 1e-6,
+    "nano": 1e-9,
 }
 SHOWN = (
     "$, B, FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %, "
@@ -94,7 +113,7 @@ SHOWN = (
     "or µ where usual"
 )
 _NUMBER = re.compile(
-    r"([-+−]?)\s*(\$?)\s*([-+−]?)((?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+−]?[0-9]+)?)"
+    r"([-+−]?)\s*(\$?)\s*([-+−]?)((?:[0-9][0-9.,]*|\.[0-9]+)(?:[eE][-+−]?[0-9]+)?)"
     r"(?:\s*[×x*·]\s*10\s*(?:\^|\*\*)\s*([-+−]?[0-9]+))?\s*(.*)",
     re.S,
 )
@@ -136,17 +155,19 @@ def read(text: str) -> tuple[float, Dimension | None]:
     text = text.strip()
     plain = re.sub(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", lambda m: "10^" + m[1].translate(_RAISED), text)
     found = _NUMBER.fullmatch(plain) if len(text) <= LONGEST else None
-    if not found:
+    digits = _with_point(found[4]) if found else None
+    if not found or digits is None:
         raise WrittenError(
             f"{text[:LONGEST]!r} is no number; write one, with a unit if you like, such as 8 GB."
         )
-    sign, dollars, inner, digits, power, unit = found.groups()
-    value = float(digits.replace(",", "").replace("−", "-")) * (
+    sign, dollars, inner, _, power, unit = found.groups()
+    value = float(digits.replace("−", "-")) * (
         float("1e" + power.replace("−", "-")) if power else 1.0
     )
     if (sign in "-−" and sign != "") != (inner in "-−" and inner != ""):
         value = -value
-    unit = ("$ " if dollars else "") + unit
+    unit = ("$ " if dollars else "") + re.sub(r"\bper\s?cent\b", "%", unit)
+    unit = re.sub(r"^B\s*(?=param|weight)", "billion ", unit)
     unit = re.sub(
         r"\s+per\s+|\s+a\s+(?=chip|token|second|hour|day|layer|sequence)", "/", f" {unit.strip()} "
     ).strip()
@@ -167,6 +188,32 @@ def read(text: str) -> tuple[float, Dimension | None]:
     return _finite(value, text), dimension if seen else None
 
 
+def _with_point(digits: str) -> str | None:
+    """Return a number's digits with a point for decimals and no other mark; None for no number.
+
+    Of a point and a comma the last is for decimals. A comma alone before three digits is not,
+    unless nothing but a nought stands before it; nor is a mark that comes twice.
+    """
+    exponent = digits.lstrip("0123456789.,")
+    number = digits.removesuffix(exponent)
+    mark = max(".,", key=number.rfind)
+    if mark not in number:
+        return digits
+    whole, _, rest = number.rpartition(mark)
+    alone = mark not in whole
+    before = mark == "," and whole.strip("0") != "" and "." not in whole
+    if len(rest) == 3 and (before or not alone):
+        whole, rest = number, ""
+    elif not alone:
+        return None
+    first, *others = re.split("[.,]", whole)
+    if others and not (first and all(len(part) == 3 for part in others)):
+        return None
+    if "." in whole and "," in whole:
+        return None
+    return first + "".join(others) + (f".{rest}" if rest else "") + exponent
+
+
 def _finite(value: float, text: str) -> float:
     if not math.isfinite(value):
         raise WrittenError(f"{text!r} is too large to compute with.")
@@ -181,6 +228,10 @@ def _unit(text: str) -> tuple[float, Dimension]:
             if name[length:] in _UNITS and name[:length] in _PREFIXES and _UNITS[name[length:]][2]:
                 size, dimension, _ = _UNITS[name[length:]]
                 return size * _PREFIXES[name[:length]], dimension
+        for prefix, factor in _SPELLED.items():
+            rest = name.lower().removeprefix(prefix)
+            if name.lower() == prefix + rest and rest in ("byte", "second", "bit", "token"):
+                return factor, _UNITS[rest][1]
     raise WrittenError(f"{text!r} is no unit of this book; allowed: {SHOWN}.")
 
 

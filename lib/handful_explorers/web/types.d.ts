@@ -357,6 +357,12 @@ interface NumberProblem extends ProblemBase {
   answer: Tree;
   wrong: Tree[];
   tolerance: number;
+  /** The size of the unit in which the question asks: a bare number is in it. */
+  bare?: number;
+  /** The name of what is counted, which may be written after the number. */
+  counted?: string;
+  /** Names and words of the inputs that count something. */
+  factors: [string, string][];
   unit: string;
   dimension: Dimension;
   /** The answer's dimension in words. */

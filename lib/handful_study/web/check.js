@@ -6,7 +6,7 @@ import { compile, symbols } from "../../handful_explorers/web/tree.js";
 import { UNITS, formatValue } from "../../handful_explorers/web/units.js";
 import { ExpressionError, parse, replace, writtenNames } from "./expressions.js";
 import { checkSchedule } from "./pipeline_schedules.js";
-import { WrittenError, fits, key, quoted, read, spell } from "./parse_quantity.js";
+import { SPACE, WrittenError, fits, key, quoted, read, spell } from "./parse_quantity.js";
 
 const POINTS = 24,
   SAME = 1e-9;
@@ -128,7 +128,7 @@ export function rightValue(spec, seed) {
 function checkNumber(spec, text, seed) {
   let value, dimension;
   try {
-    [value, dimension] = read(text);
+    [value, dimension] = read(withoutCounted(text, spec.counted));
   } catch (error) {
     if (error instanceof WrittenError) return verdict("unread", error.message);
     throw error;
@@ -136,12 +136,19 @@ function checkNumber(spec, text, seed) {
   const values = valuesOf(spec, draw(spec, seed)),
     right = compile(spec.answer)(values),
     close = (/** @type {number} */ a, /** @type {number} */ b) => near(a, b, spec.tolerance);
-  if (!dimension && spec.unit === "%" && close(value / 100, right))
-    return verdict(
-      "unread",
-      "Write the sign % too: without it a number is a share, and this one is a hundred times " +
-        "as large.",
-    );
+  [value, dimension] = asAsked(value, dimension, spec.dimension, text);
+  if (!dimension && spec.unit === "%" && close(value / 100, right)) {
+    if (!spec.bare)
+      return verdict(
+        "unread",
+        "Write the sign % too: without it a number is a share, and this one is a hundred times " +
+          "as large.",
+      );
+    value /= 100;
+  } else if (!dimension && spec.bare && spec.unit !== "%") {
+    value *= spec.bare; // the question says in which unit
+    dimension = spec.dimension;
+  }
   // so many chips, tokens, sequences
   if (!dimension && UNITS[spec.unit].kind === "count") dimension = spec.dimension;
   if (!dimension)
@@ -152,7 +159,68 @@ function checkNumber(spec, text, seed) {
   const turn = spec.wrong.findIndex((tree) => close(value, compile(tree)(values)));
   if (turn >= 0) return verdict("wrong", undefined, turn);
 
-  return verdict("wrong", howFar(value, right, close));
+  if (
+    !(value && close(-value, right)) &&
+    /^[^0-9]*[0-9]{1,3},[0-9]{3}(?![0-9,.])/.test(text) &&
+    close(value / 1000, right)
+  )
+    return verdict(
+      "unread",
+      "A comma before three digits was read as thousands: write a point instead.",
+    );
+  return verdict("wrong", howFar(value, right, close, spec.factors, values));
+}
+
+// An answer without the name of what it counts, where that is no unit.
+/**
+ * @param {string} text
+ * @param {string | undefined} counted
+ */
+function withoutCounted(text, counted) {
+  if (!counted || /[^a-z-]/.test(counted)) return text;
+  const one = counted.replace(/s$/, "").replaceAll("-", "[ -]?");
+  return text.replace(new RegExp(`(?<=[0-9.])[${SPACE}]*${one}(?:e?s)?[${SPACE}]*$`, "i"), "");
+}
+
+// Bits as bytes where bytes are asked for, and B as billions where parameters are.
+/**
+ * @param {number} value
+ * @param {Dimension | null} dimension
+ * @param {Dimension} wanted
+ * @param {string} text
+ * @returns {[number, Dimension | null]}
+ */
+function asAsked(value, dimension, wanted, text) {
+  if (!dimension) return [value, dimension];
+  if (wanted.byte && dimension.bit && !dimension.byte) {
+    const { bit, ...rest } = dimension;
+    return [value / 8 ** bit, { ...rest, byte: bit }];
+  }
+  if (key(wanted) === "parameter 1" && new RegExp(`[0-9.][${SPACE}]*B[${SPACE}]*$`).test(text))
+    return [value * 1e9, wanted];
+  return [value, dimension];
+}
+
+// A sentence that names the factor by which an answer is too large or too small: one of the
+// problem's own inputs, or a two.
+/**
+ * @param {number} ratio
+ * @param {[string, string][]} factors
+ * @param {SymbolValues} values
+ * @param {(a: number, b: number) => boolean} close
+ */
+function superfluous(ratio, factors, values, close) {
+  const inputs = factors.map(
+    ([name, label]) => /** @type {[string, number | undefined]} */ ([label, values[name]]),
+  );
+  for (const [label, factor] of [...inputs, /** @type {const} */ (["", 2])]) {
+    if (factor === undefined || factor < 1.1) continue;
+    const what = `a factor of ${formatValue(factor, "1", 4)}${label ? `, the ${label},` : ""}`;
+    if (close(ratio, factor))
+      return `Not yet: that is too large by ${what} that does not belong there.`;
+    if (close(ratio, 1 / factor)) return `Not yet: that is too small by ${what} that is missing.`;
+  }
+  return "";
 }
 
 // How a wrong number differs from the right one.
@@ -160,8 +228,10 @@ function checkNumber(spec, text, seed) {
  * @param {number} value
  * @param {number} right
  * @param {(a: number, b: number) => boolean} close
+ * @param {[string, string][]} factors
+ * @param {SymbolValues} values
  */
-function howFar(value, right, close) {
+function howFar(value, right, close, factors, values) {
   if (value && close(-value, right)) return "The size is right, the sign is not.";
   if (!(value && right && value / right > 0)) return "Not yet.";
   for (const power of [-4, -3, -2, -1, 1, 2, 3, 4])
@@ -171,6 +241,8 @@ function howFar(value, right, close) {
         `${(1000 ** Math.abs(power)).toLocaleString("en-US")} times too ` +
         `${power > 0 ? "large" : "small"}: look at the prefix.`
       );
+  const named = superfluous(value / right, factors, values, close);
+  if (named) return named;
   return `Not yet: that is too ${Math.abs(value) > Math.abs(right) ? "large" : "small"}.`;
 }
 

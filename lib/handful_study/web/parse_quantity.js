@@ -54,6 +54,7 @@ const WORDS = table({
   billion: 1e9,
   trillion: 1e12,
   quadrillion: 1e15,
+  bn: 1e9,
   k: 1e3,
   M: 1e6,
   G: 1e9,
@@ -72,13 +73,15 @@ const UNITS = table({
   B: one("byte", 1, true),
   byte: one("byte", 1, true),
   s: one("time", 1, true),
-  sec: one("time"),
+  sec: one("time", 1, true),
   second: one("time"),
   min: one("time", 60),
   minute: one("time", 60),
   h: one("time", 3600),
   hour: one("time", 3600),
+  d: one("time", 86400),
   day: one("time", 86400),
+  week: one("time", 604800),
   year: one("time", 31557600),
   FLOP: one("flop", 1, true),
   FLOPS: [1, { flop: 1, time: -1 }, true],
@@ -95,11 +98,26 @@ const UNITS = table({
   $: one("dollar"),
   dollar: one("dollar"),
   USD: one("dollar"),
+  cent: one("dollar", 0.01),
   bit: one("bit", 1, true),
+  b: one("bit", 1, true),
   "%": [0.01, {}, false],
   times: [1, {}, false],
+  fold: [1, {}, false],
+  x: [1, {}, false],
   "×": [1, {}, false],
 });
+/** @type {[string, number][]} */
+const SPELLED = [
+  ["kilo", 1e3],
+  ["mega", 1e6],
+  ["giga", 1e9],
+  ["tera", 1e12],
+  ["peta", 1e15],
+  ["milli", 1e-3],
+  ["micro", 1e-6],
+  ["nano", 1e-9],
+];
 const SHOWN =
   "$, B, FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %, " +
   "with a prefix such as k, M, G, T, P, m or µ where usual";
@@ -117,13 +135,15 @@ export const strip = (text) => text.replace(new RegExp(`^${S}+|${S}+$`, "g"), ""
 
 const NUMBER = new RegExp(
   `^([-+−]?)${S}*(\\$?)${S}*([-+−]?)` +
-    "((?:[0-9][0-9,]*(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][-+−]?[0-9]+)?)" +
+    "((?:[0-9][0-9.,]*|\\.[0-9]+)(?:[eE][-+−]?[0-9]+)?)" +
     `(?:${S}*[×x*·]${S}*10${S}*(?:\\^|\\*\\*)${S}*([-+−]?[0-9]+))?${S}*([^]*)$`,
 );
 const PER = new RegExp(
   `${S}+per${S}+|${S}+a${S}+(?=chip|token|second|hour|day|layer|sequence)`,
   "g",
 );
+const PERCENT = new RegExp(`\\bper${S}?cent\\b`, "g");
+const BILLIONS = new RegExp(`^B${S}*(?=param|weight)`);
 const GAPS = new RegExp(`[${SPACE}·*-]+`);
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻";
 
@@ -184,19 +204,20 @@ export function read(given) {
     /10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)/g,
     (_, raised) => `10^${[...raised].map((c) => "0123456789-"[RAISED.indexOf(c)]).join("")}`,
   );
-  const found = characters.length <= LONGEST ? NUMBER.exec(plain) : null;
-  if (!found)
+  const found = characters.length <= LONGEST ? NUMBER.exec(plain) : null,
+    pointed = found && withPoint(found[4]);
+  if (!found || !pointed)
     throw new WrittenError(
       `${quoted(characters.slice(0, LONGEST).join(""))} is no number; write one, with a unit ` +
         "if you like, such as 8 GB.",
     );
-  const [, sign, dollars, inner, digits, power, rest] = found,
+  const [, sign, dollars, inner, , power, rest] = found,
     minus = (/** @type {string} */ c) => c === "-" || c === "−";
   let value =
-    Number(digits.replaceAll(",", "").replace("−", "-")) *
-    (power ? Number(`1e${power.replace("−", "-")}`) : 1);
+    Number(pointed.replace("−", "-")) * (power ? Number(`1e${power.replace("−", "-")}`) : 1);
   if (minus(sign) !== minus(inner)) value = -value;
-  const unit = strip(` ${strip((dollars ? "$ " : "") + rest)} `.replace(PER, "/"));
+  const worded = ((dollars ? "$ " : "") + rest.replace(PERCENT, "%")).replace(BILLIONS, "billion ");
+  const unit = strip(` ${strip(worded)} `.replace(PER, "/"));
   if (!unit) return [finite(value, text), null];
   /** @type {Dimension} */
   let dimension = {},
@@ -222,6 +243,30 @@ export function read(given) {
   return [finite(value, text), seen ? dimension : null];
 }
 
+// A number's digits with a point for decimals and no other mark; nothing for no number.  Of a point
+// and a comma the last is for decimals.  A comma alone before three digits is not, unless nothing
+// but a nought stands before it; nor is a mark that comes twice.
+/** @param {string} digits */
+function withPoint(digits) {
+  const [, number, exponent] = /** @type {RegExpExecArray} */ (/^([0-9.,]*)([^]*)$/.exec(digits)),
+    at = Math.max(number.lastIndexOf("."), number.lastIndexOf(","));
+  if (at < 0) return digits;
+  const mark = number[at],
+    alone = number.indexOf(mark) === at;
+  const before = mark === "," && /[^0]/.test(number.slice(0, at)) && !number.includes(".");
+  let whole = number.slice(0, at),
+    rest = number.slice(at + 1);
+  if (rest.length === 3 && (before || !alone)) {
+    whole = number;
+    rest = "";
+  } else if (!alone) return null;
+  const parts = whole.split(/[.,]/);
+  if (parts.length > 1 && !(parts[0] && parts.slice(1).every((part) => part.length === 3)))
+    return null;
+  if (whole.includes(".") && whole.includes(",")) return null;
+  return parts.join("") + (rest ? `.${rest}` : "") + exponent;
+}
+
 /**
  * @param {string} text
  * @returns {[number, Dimension]}
@@ -237,6 +282,12 @@ function unitOf(text) {
       const unit = UNITS[name.slice(length)],
         prefix = PREFIXES[name.slice(0, length)];
       if (unit?.[2] && prefix !== undefined) return [unit[0] * prefix, unit[1]];
+    }
+    for (const [prefix, factor] of SPELLED) {
+      const small = name.toLowerCase(),
+        rest = small.startsWith(prefix) ? small.slice(prefix.length) : "",
+        spelled = UNITS[rest];
+      if (spelled && ["byte", "second", "bit", "token"].includes(rest)) return [factor, spelled[1]];
     }
   }
   throw new WrittenError(`${quoted(text)} is no unit of this book; allowed: ${SHOWN}.`);
