@@ -144,7 +144,7 @@ def modules(module_server, shared):
         "handful_explorers/web/units.js",
         "handful_explorers/web/random.js",
         "handful_explorers/web/scenes/pipeline.js",
-        "handful_study/web/parse_quantity.js",
+        "handful_explorers/web/parse_quantity.js",
         "handful_study/web/expressions.js",
         "handful_study/web/check.js",
         "handful_study/web/pipeline_schedules.js",
@@ -244,7 +244,7 @@ def test_values_are_read_the_same(modules):
     ]
     found = modules.evaluate(
         """async (texts) => {
-        const { read, WrittenError } = await import("/handful_study/web/parse_quantity.js");
+        const { read, WrittenError } = await import("/handful_explorers/web/parse_quantity.js");
         return texts.map((text) => {
           try { return read(text); } catch (error) {
             if (error instanceof WrittenError) return error.message;
@@ -283,7 +283,7 @@ def test_units_fit_and_are_called_the_same(modules):
     plain = [[{base: int(power) for base, power in one.powers} for one in pair] for pair in pairs]
     found = modules.evaluate(
         """async (pairs) => {
-        const { fits } = await import("/handful_study/web/parse_quantity.js");
+        const { fits } = await import("/handful_explorers/web/parse_quantity.js");
         const { dimensionInWords } = await import("/handful_study/web/check.js");
         return pairs.map(([a, b]) => [fits(a, b), dimensionInWords(a)]); }""",
         plain,

@@ -1,6 +1,7 @@
 // Sliders, menus and boxes under a plot.
 import { h, listenToSlider, put } from "./dom.js";
 import { lacks, store } from "./scenario.js";
+import { beginsNumber, openField } from "./typing.js";
 import { formatTick, formatValue, UNITS } from "./units.js";
 
 const STEPS = 400; // positions of a log slider
@@ -66,7 +67,11 @@ function makeSlider(entry, id, onInput) {
     entry.type === "log" ? [0, STEPS, 1] : [entry.min, entry.max, entry.step];
   const input = h("input", { type: "range", id, min, max, step });
   // An <output> is a live region by nature; the slider says its value itself (aria-valuetext).
-  const output = h("output", { for: id, "aria-live": "off" });
+  const output = h("output", {
+    for: id,
+    "aria-live": "off",
+    title: "Click to type a value; or type it on the slider",
+  });
   const node = h(
     "div",
     { class: "ex-control" },
@@ -81,6 +86,9 @@ function makeSlider(entry, id, onInput) {
     ),
   );
   listenToSlider(input, (position, done) => onInput(valueAt(entry, position), done));
+  typeOver(output, input, entry, (value) =>
+    onInput(entry.type === "int" ? Math.round(value) : value, true),
+  );
   let filled = "";
   return {
     node,
@@ -97,6 +105,23 @@ function makeSlider(entry, id, onInput) {
       filled = fill;
     },
   };
+}
+
+// A click on a slider's value, or a digit on the slider, lets it be typed.
+/**
+ * @param {HTMLElement} output
+ * @param {HTMLInputElement} input
+ * @param {import("./typing.js").Range} range
+ * @param {(value: number) => void} take
+ */
+export function typeOver(output, input, range, take) {
+  const open = (/** @type {string} */ text) => openField(output, text, range, take, input);
+  output.addEventListener("click", () => open(output.textContent ?? ""));
+  input.addEventListener("keydown", (event) => {
+    if (!beginsNumber(event)) return;
+    event.preventDefault();
+    open(event.key);
+  });
 }
 
 /**

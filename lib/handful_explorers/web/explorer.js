@@ -614,6 +614,8 @@ class Explorer {
         })),
         min: spec.x.min,
         max: spec.x.max,
+        unit: spec.x.unit,
+        label: spec.x.title,
         now: Number(cursor.toPrecision(6)),
         step: (count) => this.stepped(spec.x, count),
         valueText: `${formatValue(cursor, spec.x.unit)}: ${spoken.join(", ")}`,

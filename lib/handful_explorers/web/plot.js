@@ -2,8 +2,9 @@
 // move. Elements are made once; a frame only writes what changed.
 import { ticks } from "d3-array";
 import { linePath, ribbonPath, scale } from "./path.js";
-import { Intent, Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
+import { h, Intent, Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
 import { insideLabels, marginLabels, placeDots } from "./labels.js";
+import { beginsNumber, openField } from "./typing.js";
 import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
 
 /**
@@ -33,6 +34,8 @@ import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
  * @property {{ id: string, index: number, role: Role, x: number, y: number }[]} points
  * @property {number} min
  * @property {number} max
+ * @property {string} unit
+ * @property {string} label
  * @property {number} now
  * @property {(count: number) => number} step
  * @property {string} valueText
@@ -207,7 +210,9 @@ export class Plot {
       this.labels,
       this.cursor.node,
     );
-    host.append(this.svg);
+    // where a typed value stands
+    this.typing = h("span", { hidden: true });
+    host.append(this.svg, this.typing);
     this.pools = {
       x: new Pool(this.grid, () => this.makeTick("middle")),
       y: new Pool(this.grid, () => this.makeTick("end")),
@@ -332,6 +337,11 @@ export class Plot {
         else if (intent.sideways) this.onCursor(before, true);
       });
     }
+    this.svg.addEventListener("dblclick", ({ clientX, clientY }) => {
+      const { left, right, top, bottom } = this.cursor.plate.getBoundingClientRect();
+      if (clientX >= left && clientX <= right && clientY >= top && clientY <= bottom)
+        this.type(this.last?.cursor?.text ?? "");
+    });
     this.cursor.node.addEventListener("keydown", (event) => {
       const step = {
         ArrowRight: 1,
@@ -343,11 +353,31 @@ export class Plot {
       }[event.key];
       const c = this.last?.cursor;
       if (!c) return;
+      if (beginsNumber(event)) {
+        event.preventDefault();
+        this.type(event.key);
+        return;
+      }
       const end = { Home: c.min, End: c.max }[event.key];
       if (step === undefined && end === undefined) return;
       event.preventDefault();
       this.onCursor(end ?? c.step(step ?? 0), true);
     });
+  }
+
+  // A field under the plot for the cursor's value.
+  /** @param {string} text */
+  type(text) {
+    const cursor = this.last?.cursor;
+    if (!cursor) return;
+    const { min, max, unit, label } = cursor;
+    openField(
+      this.typing,
+      text,
+      { label, unit, min, max },
+      (value) => this.onCursor(value, true),
+      this.cursor.node,
+    );
   }
 
   // Pixel to cursor value: along x, or, where the plot is parametric, the swept value whose point

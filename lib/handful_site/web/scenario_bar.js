@@ -1,4 +1,5 @@
 // The scenario bar: which chip, model, precision and context every number on the page is for.
+import { typeOver } from "../../handful_explorers/web/controls.js";
 import { announce, h, listenToSlider, put } from "../../handful_explorers/web/dom.js";
 import {
   CONTEXT,
@@ -86,6 +87,9 @@ export function mountBar(before, problems = []) {
     "datalist",
     { id: "bar-contexts" },
     ...CONTEXTS.map((value) => h("option", { value: positionOf(value) })),
+  );
+  typeOver(output, slider, { label: "Context", unit: "token", ...CONTEXT }, (context) =>
+    store.set({ context: Math.round(context) }),
   );
   const rent = h("input", {
     type: "text",

@@ -6,7 +6,15 @@ import { compile, symbols } from "../../handful_explorers/web/tree.js";
 import { UNITS, formatValue } from "../../handful_explorers/web/units.js";
 import { ExpressionError, parse, replace, writtenNames } from "./expressions.js";
 import { checkSchedule } from "./pipeline_schedules.js";
-import { SPACE, WrittenError, fits, key, quoted, read, spell } from "./parse_quantity.js";
+import {
+  SPACE,
+  WrittenError,
+  fits,
+  key,
+  quoted,
+  read,
+  spell,
+} from "../../handful_explorers/web/parse_quantity.js";
 
 const POINTS = 24,
   SAME = 1e-9;

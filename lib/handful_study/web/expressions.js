@@ -1,7 +1,7 @@
 // Formulas as learners write them, as trees of ../tree.js: the twin of
 // expressions.py, same trees and same sentences.  Nothing that is written is ever
 // run as code.
-import { quoted, SPACE } from "./parse_quantity.js";
+import { quoted, SPACE } from "../../handful_explorers/web/parse_quantity.js";
 
 const FUNCTIONS = ["max", "min", "sqrt", "log", "log2", "exp", "floor", "ceil", "abs"];
 const LONGEST = 300,

@@ -3,7 +3,7 @@
 import { play } from "../../handful_explorers/web/scenes/pipeline.js";
 import { compile } from "../../handful_explorers/web/tree.js";
 import { formatValue } from "../../handful_explorers/web/units.js";
-import { quoted, SPACE, strip } from "./parse_quantity.js";
+import { quoted, SPACE, strip } from "../../handful_explorers/web/parse_quantity.js";
 
 const LONGEST = 4000;
 const LABEL = new RegExp(`^[${SPACE}]*(?:stage[${SPACE}]*)?[0-9]+[${SPACE}]*:`, "i");
