@@ -60,7 +60,11 @@ class Desk:
     def answer(self, text: str) -> str:
         self.field.fill(text)
         self.node.locator(".problem-check").click()
-        return self.status.inner_text()
+        return self.said()
+
+    def said(self) -> str:
+        """Return the verdict, without the button that leads on."""
+        return self.status.inner_text().removesuffix("Next problem").strip()
 
     def texts(self) -> list[str]:
         return self.node.locator(".drawn").all_text_contents()
@@ -129,6 +133,19 @@ def test_a_right_answer_is_right_and_remembered(open_problem):
     assert "within 2 %" in desk.node.locator(".problem-about").inner_text().replace("\xa0", " ")
     assert desk.answer(shown(problem(NUMBER), 0)) == "✓ Right."
     desk.node.locator(".problem-done", has_text="✓ solved").wait_for()
+
+
+@pytest.mark.browser
+def test_a_right_answer_offers_the_next_problem(open_problem):
+    desk = open_problem(NUMBER)
+    desk.answer("3 GB")
+    assert "Next problem" not in desk.status.inner_text()
+    desk.answer(shown(problem(NUMBER), 0))
+    desk.node.get_by_role("button", name="Next problem").click()
+    ids = [node["data-problem"] for node in page(problem(NUMBER).chapter).select("[data-problem]")]
+    following = ids[ids.index(NUMBER) + 1]
+    focused = "document.activeElement.closest('.problem')?.dataset.problem"
+    desk.node.page.wait_for_function(f"{focused} === '{following}'")
 
 
 @pytest.mark.browser
@@ -300,12 +317,13 @@ def test_keys_alone_are_enough(open_problem, tab):
     desk.field.focus()
     tab.page.keyboard.type(shown(problem(NUMBER), 0).replace("\xa0", " "))
     tab.page.keyboard.press("Enter")
-    assert desk.status.inner_text() == "✓ Right."
+    assert desk.said() == "✓ Right."
     stops = []
-    for _ in range(6):
+    for _ in range(7):
         tab.page.keyboard.press("Tab")
         stops.append(tab.page.evaluate("document.activeElement.textContent.trim()"))
-    assert stops == ["Check", "A hint", "The solution", "New numbers", "Start over", "Numbers 0"]
+    tools = ["A hint", "The solution", "New numbers", "Start over", "Numbers 0"]
+    assert stops == ["Check", "Next problem", *tools]
     label = desk.field.evaluate("input => input.labels[0].textContent")
     assert "with its unit" in label
 

@@ -8,6 +8,10 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 
 
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
 @pytest.fixture(scope="module")
 def page(browser, site):
     context = browser.new_context(reduced_motion="reduce", service_workers="block")
@@ -29,8 +33,8 @@ def figure(page):
 def test_a_sliders_value_is_typed_over_its_number(figure):
     figure.locator(".ex-control output").click()
     field = figure.locator(".ex-typed")
-    assert field.get_attribute("aria-label") == (
-        "Context of every sequence, from 100\u00a0tokens to 1\u00a0million\u00a0tokens"
+    assert flat(field.get_attribute("aria-label")) == (
+        "Context of every sequence, from 100 tokens to 1 million tokens"
     )
     field.fill("32k")
     field.press("Enter")

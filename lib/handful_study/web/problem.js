@@ -1,6 +1,6 @@
 // One problem: the field for its answer, what is said of it, its hints, and its numbers, which a
 // seed draws.
-import { h } from "../../handful_explorers/web/dom.js";
+import { calm, h } from "../../handful_explorers/web/dom.js";
 import { formatValue } from "../../handful_explorers/web/units.js";
 import { check, shownTexts } from "./check.js";
 import { chart } from "./gantt.js";
@@ -297,7 +297,35 @@ export class Problem {
       ),
       ...(known ? copyOfContent(known) : []),
       ...(played ? [chart(played, this.verdict.clientWidth)] : []),
+      ...(kind === "right" ? this.onward() : []),
     );
+  }
+
+  // After a right answer, the way to the next problem here that has not been solved.
+  /** @returns {HTMLElement[]} */
+  onward() {
+    const all = [...document.querySelectorAll(".problem[data-problem]")].filter(isHTML),
+      later = all.slice(all.indexOf(this.node) + 1);
+    const next = later.find(
+      (node) => node.offsetParent && !node.querySelector(".problem-done.is-right"),
+    );
+    if (!next) return [];
+    const go = () => {
+      /** @type {HTMLElement | null} */
+      const folded = next.querySelector('.problem-open[aria-expanded="false"]');
+      folded?.click();
+      next.scrollIntoView({ block: "start", behavior: calm() ? "instant" : "smooth" });
+      /** @type {HTMLElement | null} */
+      const field = next.querySelector(".problem-form input, .problem-form textarea, [type=radio]");
+      field?.focus({ preventScroll: true });
+    };
+    return [
+      h(
+        "p",
+        null,
+        h("button", { type: "button", class: "problem-next", text: "Next problem", onclick: go }),
+      ),
+    ];
   }
 
   /** @param {Node[]} nodes */
