@@ -150,6 +150,21 @@ def test_targets_do_not_overlap_as_the_page_comes(site, watch, width, height):
     assert page.evaluate(RUN, ["light", {"type": "rule", "values": ["target-size"]}]) == []
 
 
+@pytest.mark.parametrize("width", [320, 412, 640, 641, 1350])
+def test_no_entry_is_higher_than_its_guess(site, watch, width):
+    """Else its end lies, for a program that measures the page, over the next entry."""
+    page = watch(bypass_csp=True, width=width).open(site + "claims.html")
+    higher = page.evaluate(
+        """() => {
+          const entries = [...document.querySelectorAll(".entry")], last = entries.at(-1),
+            guess = parseFloat(getComputedStyle(last).containIntrinsicBlockSize.split(" ").at(-1));
+          for (const entry of entries) entry.style.contentVisibility = "visible";
+          return entries.map((entry) => entry.getBoundingClientRect().height)
+            .filter((height) => !(height <= guess)); }"""
+    )
+    assert higher == []
+
+
 @pytest.mark.parametrize(
     "fault",
     [
