@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SITE = -m site tests/notebooks tests/book
 UNITS = -m "not site" --ignore=tests/book --ignore=tests/notebooks
 
-.PHONY: help check serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading fuzz nbgrader lock clean tools browser publish lighthouse sphinx9 links pdf epub editions accessible notebooks-clean lab-check test-units test-book tests
+.PHONY: help check serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading fuzz nbgrader lock clean tools browser publish lighthouse sphinx9 links servers pdf epub editions accessible notebooks-clean lab-check test-units test-book tests
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -43,6 +43,7 @@ help:
 	@echo "make fuzz              COUNT=100000 arbitrary inputs for each reader of what students send (ARGS=reader)"
 	@echo "make nbgrader          nbgrader itself on exported assignments, in an environment of its own"
 	@echo "make lighthouse        Lighthouse on four pages, phone and desktop; fails below its bars"
+	@echo "make servers           the published book on nginx and Apache: types, headers, caching, 404, moved pages"
 	@echo "make sphinx9           the same sources with plain Sphinx 9 and myst-nb, in an environment of its own"
 	@echo "make links             try every address outside that the book names, and note the day (needs a network)"
 	@echo "make lock              resolve the lock files again from pyproject.toml"
@@ -99,6 +100,9 @@ unit: tests bundle
 
 pages: browser
 	@$(TESTS) $(SITE) $(ARGS)
+
+servers: browser
+	@$(RUN) -m pytest -q tests/book/real_servers.py $(ARGS)
 
 accessible: browser
 	@EVERY_PAGE=1 $(TESTS) -m site tests/book/test_accessible.py $(ARGS)

@@ -44,6 +44,16 @@ PACKED = (
     "application/x-ipynb+json",
     "image/svg+xml",
 )
+# Types that servers' own tables lack, or have as a stream of bytes, which no page runs.
+TYPES = {
+    "mjs": "text/javascript",
+    "wasm": "application/wasm",
+    "ipynb": "application/x-ipynb+json",
+    "csv": "text/csv",
+    "md": "text/markdown",
+    "webmanifest": "application/manifest+json",
+    "woff2": "font/woff2",
+}
 WARNING = "Made by `make publish` from lib/handful_site/hosting.py; change it there."
 
 
@@ -155,6 +165,7 @@ def htaccess(path: str, moved: dict[str, str]) -> str:
         f'm#/{folder}#"'
         for folder, policy in POLICIES.items()
     )
+    types = "\n".join(f"AddType {kind} .{ending}" for ending, kind in TYPES.items())
     redirects = "".join(
         f"  Redirect permanent {path}{old} {path}{new}\n" for old, new in moved.items()
     )
@@ -170,9 +181,10 @@ ErrorDocument 404 {path}404.html
 <IfModule mod_deflate.c>
   AddOutputFilterByType DEFLATE {" ".join(PACKED)}
 </IfModule>
-AddType text/javascript .mjs
-AddType application/wasm .wasm
-AddType application/x-ipynb+json .ipynb
+{types}
+<FilesMatch "^\\.">
+  Require all denied
+</FilesMatch>
 <IfModule mod_alias.c>
 {redirects}</IfModule>
 """
@@ -188,6 +200,10 @@ def nginx(path: str, moved: dict[str, str]) -> str:
         ).items()
     )
     other = "\n".join(f'    "~/{folder}" "{policy}";' for folder, policy in POLICIES.items())
+    types = "".join(
+        f"    location ~ \\.{ending}$ {{ types {{ }} default_type {kind}; }}\n"
+        for ending, kind in TYPES.items()
+    )
     gone = "".join(
         f"    location = {path}{old} {{ return 301 {path}{new}; }}\n" for old, new in moved.items()
     )
@@ -214,5 +230,5 @@ server {{
     add_header Cache-Control $how_long;
     error_page 404 {path}404.html;
     location ~ /\\. {{ return 404; }}
-{gone}}}
+{types}{gone}}}
 """

@@ -310,7 +310,7 @@ def copy_files(raw: Path, site: Path, scripts: Path, root: Path, notebooks: Path
     shutil.rmtree(site, ignore_errors=True)
     shutil.copytree(raw, site, ignore=shutil.ignore_patterns(*UNWANTED_FILES, "*.html"))
     ours = site / "_static" / "handful"
-    shutil.copytree(scripts, ours, ignore=shutil.ignore_patterns("*.meta.json", "rows.json"))
+    shutil.copytree(scripts, ours, ignore=shutil.ignore_patterns("*.meta.json", "rows.json", ".*"))
     licences.write(ours, root / "node_modules")
     icons.write(ours)
     made = sorted(notebooks.glob("*.ipynb")) if notebooks else []
