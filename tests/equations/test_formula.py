@@ -1,6 +1,8 @@
 """Formula: calling, solving, printing, differentiating, and what it says to bad input."""
 
+import importlib
 import math
+import pkgutil
 import re
 from functools import cache
 from pathlib import Path
@@ -12,6 +14,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import handful
 from handful import balance, latency
 from handful.query import registry as every_formula
 from handful.scenario import values
@@ -308,7 +311,8 @@ def test_what_a_formula_does_not_hold_is_named(call, message):
 
 def test_each_letter_stands_for_one_quantity():
     letters = [quantity.latex.replace(r"\,", "") for quantity in table.values()]
-    assert sorted({letter for letter in letters if letters.count(letter) > 1}) == []
+    twice = sorted({letter for letter in letters if letters.count(letter) > 1})
+    assert not twice, f"two quantities have the letter {twice[0]}; give one a letter of its own"
 
 
 def test_every_module_of_formulas_has_mutation_tests():
@@ -322,3 +326,16 @@ def test_every_module_of_formulas_has_mutation_tests():
     assert len(modules) > 15 and not modules - listed, (
         f"add to MODULES of tests/mutants.py: {', '.join(sorted(modules - listed))}"
     )
+
+
+def test_a_formula_is_called_as_the_variable_that_holds_it():
+    """By its name it is asked for in chapters and on the command line."""
+    for module in pkgutil.iter_modules(handful.__path__):
+        if module.ispkg or module.name.startswith("_"):
+            continue
+        for variable, thing in vars(importlib.import_module(f"handful.{module.name}")).items():
+            if isinstance(thing, Formula) and not variable.startswith("_"):
+                assert variable == thing.name, (
+                    f"handful.{module.name}.{variable} is called {thing.name}, as what it gives; "
+                    f'pass name="{variable}"'
+                )
