@@ -148,6 +148,7 @@ def test_an_answer_within_its_chapter(book, tab):
     page = show(tab, book, "one")
     first = page.locator("#card-floor")
     first.locator("summary").click()
+    first.locator(".study-grade-when").last.wait_for()
     assert first.locator(".study-grade-when").all_inner_texts() == [
         "10 min",
         "15 min",
@@ -175,6 +176,7 @@ def test_an_answer_within_its_chapter(book, tab):
     page.locator("#card-floor").get_by_text("comes back in 2 days").wait_for()
     assert page.locator("#card-floor .study-grade").count() == 0
     page.locator("#card-floor").get_by_role("button", name="all the same").click()
+    page.locator("#card-floor .study-grade").last.wait_for()
     assert page.locator("#card-floor .study-grade").count() == 4
 
 
