@@ -97,7 +97,7 @@ export function mountBar(before, problems = []) {
     inputmode: "decimal",
     autocomplete: "off",
     size: 5,
-    placeholder: "unknown",
+    placeholder: "?",
     "aria-describedby": "bar-rent-unit",
   });
   rent.addEventListener("change", () => {

@@ -155,7 +155,7 @@ function fill() {
   if (document.querySelector("[data-study]"))
     study(); // what the page is for
   else idle(study, { timeout: 1500 });
-  idle(mountOffline);
+  idle(mountOffline, { timeout: 1500 });
   addEventListener("beforeprint", () => {
     for (const figure of later) upgrade(figure);
     lookWithin(document);

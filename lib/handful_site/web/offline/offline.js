@@ -335,7 +335,11 @@ export async function mountOffline() {
     update({ step: "none" });
     if (choice() === NOTHING || savesData() || isLocalhost()) return;
     await new Promise((done) => setTimeout(done, IDLE_MS));
-    await new Promise((done) => (window.requestIdleCallback || setTimeout)(done));
+    // A page may never be idle, and is kept all the same.
+    await new Promise((done) => {
+      if ("requestIdleCallback" in window) requestIdleCallback(done, { timeout: 3000 });
+      else setTimeout(done, 200);
+    });
     await resume(await register());
   } catch {
     /* refused, or no room: the book reads over the network as before */
