@@ -120,7 +120,7 @@ def ratio_conditions(
 
 
 class Service(NamedTuple):
-    """What is asked for; `roofline_share` is the part of the roofline that is reached."""
+    """Hold a request for a service; `roofline_share` is the part of the roofline reached."""
 
     model: str
     precision: str

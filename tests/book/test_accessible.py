@@ -152,7 +152,7 @@ def test_targets_do_not_overlap_as_the_page_comes(site, watch, width, height):
 
 @pytest.mark.parametrize("width", [320, 412, 640, 641, 1350])
 def test_no_entry_is_higher_than_its_guess(site, watch, width):
-    """Else its end lies, for a program that measures the page, over the next entry."""
+    """A higher one ends, for a program that measures the page, over the next entry."""
     page = watch(bypass_csp=True, width=width).open(site + "claims.html")
     higher = page.evaluate(
         """() => {

@@ -45,11 +45,14 @@ def chapter(browser, site):
     context.close()
 
 
+VALUES = (
+    "(f) => [...f.querySelectorAll('input')].map((e) => e.value).concat("
+    "f.querySelector('[role=slider]').getAttribute('aria-valuenow'))"
+)
+
+
 def values(figure) -> list[str]:
-    return figure.evaluate(
-        "(f) => [...f.querySelectorAll('input')].map((e) => e.value).concat("
-        "f.querySelector('[role=slider]').getAttribute('aria-valuenow'))"
-    )
+    return figure.evaluate(VALUES)
 
 
 def place(page, kind: str):
@@ -94,12 +97,14 @@ def test_a_tap_moves_it_there(chapter, kind):
     finger = Finger(chapter)
     finger.send("touchStart", (x + 150, y))
     finger.send("touchEnd")
-    chapter.wait_for_timeout(50)
-    assert values(figure) != before
+    chapter.wait_for_function(
+        f"([figure, before]) => String(({VALUES})(figure)) !== before",
+        arg=[figure.element_handle(), ",".join(before)],
+    )
 
 
 def test_back_to_top_lies_on_no_control(chapter):
-    """Wherever a reader who turns back comes to rest."""
+    """A reader may turn back and come to rest anywhere."""
     covered = chapter.evaluate(
         """async () => {
           const button = document.querySelector(".back-to-top"), faults = [];

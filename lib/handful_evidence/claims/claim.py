@@ -1,4 +1,4 @@
-"""What a claim is, the words that its row may hold, and how a verdict follows from values."""
+"""Define a claim, the words that its row may hold, and how a verdict follows from values."""
 
 from __future__ import annotations
 

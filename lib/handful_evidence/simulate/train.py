@@ -434,7 +434,7 @@ def delay_bound(
 
 
 class Load(NamedTuple):
-    """What a load does to requests; shares of 1 that miss their train, and times in seconds."""
+    """Hold what a load does to requests: shares of 1 that miss their train, times in seconds."""
 
     load: float
     missed: float  # exact, for geometric lengths

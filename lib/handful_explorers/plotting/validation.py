@@ -1,4 +1,4 @@
-"""What a whole explorer must fulfil, and what its state may hold.
+"""Check a whole explorer, and what its state may hold.
 
 Each part of a declaration checks itself in ``declare``; here the parts are held against each other.
 """

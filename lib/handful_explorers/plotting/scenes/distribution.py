@@ -183,7 +183,7 @@ def ticks(low: float, high: float, most: float) -> list[float]:
 
 @dataclass
 class Chart:
-    """Where the histogram stands, in pixels, and how words are written beside its lines."""
+    """Hold the histogram's place in pixels, and write words beside its lines."""
 
     v: dict[str, Any]
     width: float

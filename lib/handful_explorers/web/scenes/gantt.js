@@ -159,9 +159,11 @@ function readouts(v) {
 
 /** @param {View} v */
 const words = (v) =>
-  `${NAMES[v.name]} with ${v.stages} stages and ${plural(v.many, "micro-batch", "micro-batches")} takes ${plain(v.makespan)} ` +
-  `forward passes; a stage waits for ${plain(v.bubble)} of them at most, ${percent(v.ofTotal)} ` +
-  `of the whole time, and holds ${plain(v.held)} micro-batches in flight at most.`;
+  `${NAMES[v.name]} with ${v.stages} stages and ` +
+  `${plural(v.many, "micro-batch", "micro-batches")} takes ${plain(v.makespan)} ` +
+  `forward passes; a stage waits for ${plain(v.bubble)} of them at most, ` +
+  `${percent(v.ofTotal)} of the whole time, and holds ${plain(v.held)} micro-batches in flight ` +
+  `at most.`;
 
 /**
  * @param {View} v
