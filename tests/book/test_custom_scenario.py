@@ -482,7 +482,7 @@ def test_a_damaged_address_breaks_nothing(tab, site):
 
 
 def test_damaged_memory_breaks_nothing(tab, site):
-    page = tab.open(site + "glossary.html")
+    page = tab.open(site + "index.html")
     for text in (
         "{",
         "3",
@@ -494,7 +494,7 @@ def test_damaged_memory_breaks_nothing(tab, site):
             "localStorage.setItem('handful-scenario', JSON.stringify({model: 'yours'})); }",
             text,
         )
-        page = tab.open(site + "glossary.html")
+        page = tab.open(site + "index.html")
         assert page.locator("#bar-model").input_value() == scenario.DEFAULT["model"]
 
 

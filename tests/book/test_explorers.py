@@ -193,7 +193,7 @@ def demo_page(module_server, explorers):
         '<link rel="icon" href="favicon.svg">'
         '<link rel="stylesheet" href="handful.css"><script type="module" src="handful.js">'
         "</script></head>"
-        f"<body><main><article>{figures}</article></main></body></html>",
+        f'<body class="has-scenario"><main><article>{figures}</article></main></body></html>',
         "utf-8",
     )
     return address

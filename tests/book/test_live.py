@@ -67,7 +67,8 @@ def address(module_server):
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>live</title>'
         '<link rel="stylesheet" href="handful.css">'
-        '<script type="module" src="handful.js"></script></head><body><main><article>'
+        '<script type="module" src="handful.js"></script></head>'
+        '<body class="has-scenario"><main><article>'
         '<p>A step takes <span class="live" data-live="step">?</span>; an H100 balances at '
         '<span class="live" data-live="pinned">?</span> and reads <span class="fact" '
         'data-label="Bandwidth" '

@@ -26,6 +26,8 @@ def explorers(path) -> list[dict]:
 
 
 PAGES = {path.stem: found for path in sorted(SITE.glob("*.html")) if (found := explorers(path))}
+# the pages with a bar
+FOLLOWING = [name for name in PAGES if "has-scenario" in (SITE / f"{name}.html").read_text("utf-8")]
 SETTERS = """
 window.choose = (kind, value) => {
   const field = document.getElementById(`bar-${kind}`);
@@ -45,7 +47,7 @@ window.seen = () => Object.fromEntries([...document.querySelectorAll("figure.exp
 """
 
 
-@pytest.fixture(params=list(PAGES))
+@pytest.fixture(params=FOLLOWING)
 def page(request, site, watch):
     """Open a page with explorers, on which nothing glides; all are drawn and at rest."""
     tab = watch(reduced_motion="reduce")
@@ -185,3 +187,34 @@ def test_what_the_reader_pays_travels_in_the_address(site, watch):
     assert found.locator("#bar-rent").input_value() == "1.50"
     found = watch().open(f"{site}index.html?hardware=A100+80GB&rent=cheap")
     assert "A rent is a number of dollars" in found.locator(".bar-notes").inner_text()
+
+
+SHOWN = """() => {
+  const text = document.querySelector("article").cloneNode(true);
+  for (const node of text.querySelectorAll(".ex-scene")) node.remove();
+  return [text.textContent,
+    ...[...document.querySelectorAll("[data-where]")].map((node) => node.hidden),
+    ...[...document.querySelectorAll(".ex-svg path")].map((path) => path.getAttribute("d")),
+  ].join("|"); }"""
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in SITE.glob("*.html")))
+def test_the_bar_stands_where_something_follows_it(site, watch, name):
+    """And nowhere else: a reader who turns it expects the page to answer."""
+    found = []
+    for query in (
+        "",
+        "?hardware=H100+SXM&model=Kimi+K2&precision=bf16&context=100000&rent=9",
+        "?hardware=A100+80GB&model=Llama+3.1+8B&precision=bf16&context=1000000&rent=20",
+    ):
+        page = watch(reduced_motion="reduce").open(f"{site}{name}.html{query}")
+        page.wait_for_function(
+            "(count) => document.querySelectorAll('figure.explorer[data-mounted]').length >= count",
+            arg=len(PAGES.get(name, [])),
+        )
+        if not page.locator("article").count():
+            continue
+        found.append(page.evaluate(SHOWN))
+        assert page.locator(".bar").count() == page.locator(".has-scenario").count()
+    follows = len(set(found)) > 1
+    assert follows == (page.locator(".has-scenario").count() == 1)

@@ -43,7 +43,7 @@ def test_page_is_clean(visit):
         await new Promise((done) => requestAnimationFrame(() => setTimeout(done))); } }""")
     visit.rest()
     assert visit.faults == []
-    assert page.locator(".bar").count() == page.locator("main").count()
+    assert page.locator(".bar").count() == page.locator(".has-scenario").count()
 
 
 def test_policy_is_strict(page_name):

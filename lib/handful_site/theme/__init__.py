@@ -71,6 +71,16 @@ def page_contents(app: Sphinx, page: str) -> str:
     return app.builder.render_partial(lists[1])["fragment"]  # type: ignore[attr-defined]
 
 
+def body_classes(page: str, body: str, meta: dict[str, Any]) -> list[str]:
+    """Return what sets a page apart: the first one with its plot, and those with a scenario bar.
+
+    >>> body_classes("pipelining", "", {"scenario": "yes"})
+    ['has-scenario']
+    """
+    front = page == "index" and '<figure class="explorer' in body
+    return ["is-front"] * front + ["has-scenario"] * ("scenario" in meta)
+
+
 def add_context(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
@@ -84,7 +94,7 @@ def add_context(
         chapter_number=app.chapter_numbers.get(page),  # type: ignore[attr-defined]
         edition=edition.current().title,
         fonts=FONTS,
-        front=page == "index" and '<figure class="explorer' in body,
+        classes=" ".join(body_classes(page, body, context.get("meta") or {})),
         has_exercises="data-study" in body,
         notebook=context["theme_notebooks"]
         and source is not None

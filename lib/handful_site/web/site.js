@@ -86,10 +86,14 @@ const article = () =>
 let takeIn = () => {}; // numbers that come into the page after it has been read
 let barred = false;
 /** @param {string[]} [problems] */
-function showBar(problems) {
+function showBar(problems = []) {
   const text = article();
   if (barred || !text) return;
   barred = true;
+  if (!document.body.classList.contains("has-scenario")) {
+    if (problems.length) text.before(trouble(problems.join(" ")));
+    return;
+  }
   pin(mountBar(text, problems));
 }
 
