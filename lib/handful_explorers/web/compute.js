@@ -72,9 +72,13 @@ const isPicker = (control) => control.type === "choice" && Boolean(control.rows)
 // Values of symbols for a state: the scenario's rows, what the explorer holds fixed, and its
 // controls.
 export class Values {
-  /** @param {Spec} spec */
-  constructor(spec) {
+  /**
+   * @param {Spec} spec
+   * @param {import("./scenario.js").Source} [source] the scenario that it is for
+   */
+  constructor(spec, source = store) {
     this.spec = spec;
+    this.source = source;
     this.symbols = new Set(Object.keys(spec.values || {}));
     this.fixed = spec.given || {};
     this.sliders = spec.controls.filter((c) => this.symbols.has(c.name) && !isPicker(c));
@@ -131,10 +135,10 @@ export class Values {
     const picked = {};
     for (const name of CHOICES) if (state[name] !== undefined) picked[name] = String(state[name]);
     Object.assign(picked, own);
-    const all = { ...store.choice, ...picked };
+    const all = { ...this.source.choice, ...picked };
     if (lacks(all.hardware, all.precision)) return null;
     const base = { ...this.spec.values },
-      found = store.values(picked);
+      found = this.source.values(picked);
     for (const [name, value] of Object.entries(found))
       if (this.symbols.has(name)) base[name] = value;
     // What this chip or model has not (a price, experts) must not linger from the build.
@@ -170,7 +174,7 @@ export class Values {
   whyNot(entries, state) {
     for (const { given, scenario, at } of entries) {
       /** @type {Choice & State} */
-      const choice = { ...store.choice, ...state, ...scenario },
+      const choice = { ...this.source.choice, ...state, ...scenario },
         values = this.values(state, given, scenario);
       if (!values) return lacks(choice.hardware, choice.precision);
       try {
@@ -200,9 +204,12 @@ export class Values {
 }
 
 export class Model extends Values {
-  /** @param {PlotSpec} spec */
-  constructor(spec) {
-    super(spec);
+  /**
+   * @param {PlotSpec} spec
+   * @param {import("./scenario.js").Source} [source]
+   */
+  constructor(spec, source) {
+    super(spec, source);
     this.spec = spec;
     this.grid = gridOf(spec.x);
     this.checks = new Set(spec.controls.filter((c) => c.type === "check").map((c) => c.name));
@@ -244,8 +251,8 @@ export class Model extends Values {
   get dotRows() {
     if (!this.dots) return [];
     const { over, rows: only, given } = this.dots;
-    if (this.dottedAt !== store.version) {
-      this.dottedAt = store.version;
+    if (this.dottedAt !== this.source.version) {
+      this.dottedAt = this.source.version;
       this.dotted = rows[over]
         .filter((row) => !only || only.includes(row.name))
         .map((row) => ({ name: called(row), entry: { given, scenario: { [over]: row.name } } }));
@@ -258,7 +265,7 @@ export class Model extends Values {
   unmoved(state) {
     const others = { ...state };
     delete others[this.spec.x.name];
-    const key = JSON.stringify([others, store.version, this.mix]),
+    const key = JSON.stringify([others, this.source.version, this.mix]),
       same = key === this.swept;
     this.swept = key;
     return { key, same };

@@ -1,8 +1,10 @@
 // An explorer on the page, mount(host, spec), and in a notebook, default.render({ model, el }) for
 // anywidget.
 import "./explorer.css";
+import { agree, besideMarks, besideName, faint } from "./beside.js";
 import { Model, between, extent } from "./compute.js";
 import { makeControl } from "./controls.js";
+import { dataTable } from "./data_table.js";
 import { announce, h, put, calm } from "./dom.js";
 import { capital, plain } from "./describe.js";
 import { Plot } from "./plot.js";
@@ -24,7 +26,7 @@ export const LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw";
  * @property {boolean} linked whether it follows the page's scenario
  * @property {((patch: State, done: boolean) => void) | undefined} onChange
  * @property {string[]} driven names of controls that something else draws
- * @typedef {{ node: HTMLElement, number: Element, unit: Element, extra: Element }} ValueRow
+ * @typedef {{ node: HTMLElement, number: Element, unit: Element, also: Element, extra: Element }} ValueRow
  * @typedef {object} Value
  * @property {string} key
  * @property {string} label
@@ -32,6 +34,7 @@ export const LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw";
  * @property {string} [note]
  * @property {string} [swatch]
  * @property {boolean} [ring]
+ * @property {string} [also] what the pinned scenario has there
  * @typedef {{ domain: Pair, target: Pair, settled: boolean }} HeldAxis
  */
 
@@ -95,6 +98,13 @@ class Explorer {
     /** @type {Chart | null} */
     this.chart = null;
     this.stage = h("div", { class: "ex-stage" });
+    /**
+     * The pinned scenario's numbers, while there is one.
+     *
+     * @type {Model | null}
+     */
+    this.second = null;
+    this.compared = false; // whether the pinned scenario differs here
     this.values = h("div", { class: "ex-values" });
     this.notice = h("p", { class: "ex-notice", role: "status", hidden: true });
     this.scene = h("p", { class: "ex-scene" });
@@ -154,6 +164,7 @@ class Explorer {
     this.tell();
     /** @type {() => unknown} */
     this.unfollow = linked ? store.on(() => this.follow()) : () => {};
+    this.compare();
     this.draw();
     this.say();
   }
@@ -169,10 +180,12 @@ class Explorer {
 
   // What each input shows until the reader sets it: what its author wrote or, where it follows
   // the page's scenario, what that has.
-  /** @returns {State} */
-  unset() {
-    const state = { ...this.usual },
-      values = this.scenario();
+  /**
+   * @param {Record<string, StateValue | undefined>} [values]
+   * @returns {State}
+   */
+  unset(values = this.scenario()) {
+    const state = { ...this.usual };
     for (const entry of this.entries) {
       const value = values[entry.name];
       if (!entry.follows || value === undefined) continue;
@@ -194,8 +207,15 @@ class Explorer {
   // first.
   /** @returns {State} */
   current() {
-    const state = this.unset(),
-      values = this.scenario();
+    return { ...this.unset(), ...this.held() };
+  }
+
+  // Of what the reader has set: that which counts beside this scenario.
+  /** @returns {State} */
+  held() {
+    const values = this.scenario(),
+      /** @type {State} */
+      state = {};
     for (const [name, { value, beside }] of this.own)
       if (!this.followers.has(name) || values[name] === beside) state[name] = value;
     return state;
@@ -208,7 +228,24 @@ class Explorer {
       this.own.set(name, { value, beside: values[name] });
   }
 
+  // A pinned scenario comes, changes or goes.  Of plots only: no scene follows the page's scenario.
+  compare() {
+    const source = this.linked ? store.beside : null;
+    if (!source || !(this.model instanceof Model)) this.second = null;
+    else if (this.second) {
+      this.second.source = source;
+      this.second.turn();
+    } else this.second = new Model(this.model.spec, source);
+  }
+
+  // What each input shows under the pinned scenario.
+  /** @param {import("./scenario.js").Source} source */
+  besideState(source) {
+    return { ...this.unset({ ...source.values(), ...source.choice }), ...this.held() };
+  }
+
   follow() {
+    this.compare();
     this.model.turn();
     this.show({ glide: true });
     this.onChange?.(this.state, true);
@@ -542,6 +579,38 @@ class Explorer {
     }
   }
 
+  // What a plot has for the pinned scenario; nothing where that is the same.
+  /** @param {import("./compute.js").Result} mine */
+  evaluateSecond(mine) {
+    const { second } = this;
+    if (!second) return null;
+    const state = this.besideState(second.source),
+      problem = second.problem(state);
+    if (problem) return { problem, name: "", result: null };
+    const result = second.evaluate(state);
+    if (agree(mine, result)) return null;
+    return { problem, name: besideName(second.source.choice, state), result };
+  }
+
+  /**
+   * @param {import("./compute.js").Result} result
+   * @returns {import("./plot.js").FrameMark[]}
+   */
+  marksOf(result) {
+    return result.marks
+      .filter((m) => Number.isFinite(m.value))
+      .map(({ mark, value }) => ({
+        key: mark.label,
+        axis: mark.axis,
+        band: mark.band,
+        limit: mark.limit,
+        value,
+        text:
+          `${mark.label} ` +
+          `${mark.axis === "x" ? plain(value, mark.unit, 3) : formatValue(value, mark.unit)}`,
+      }));
+  }
+
   // Whether the axes are still on their way to their ends.
   /**
    * @param {Chart} chart
@@ -551,7 +620,12 @@ class Explorer {
     const result = model.evaluate(this.shown),
       cursor = /** @type {number} */ (this.shown[spec.x.name]);
     this.stage.hidden = this.values.hidden = !result.curves.length;
-    const series = this.series(result);
+    const second = this.evaluateSecond(result),
+      other = second?.result;
+    this.compared = Boolean(other);
+    const series = [...this.series(result), ...(other ? faint(this.series(other)) : [])];
+    const marks = this.marksOf(result),
+      also = other ? besideMarks(marks, this.marksOf(other)) : [];
     const leading = result.curves.filter((c) => c.curve.role !== "part").map((c) => c.ys);
     const tops = series.flatMap(({ band, ys }) => (band ? [ys.map((y) => y * band[1])] : []));
     const y = this.axis(
@@ -582,33 +656,23 @@ class Explorer {
     const lead = result.curves.find((c) => c.curve.role === "total") || result.curves[0];
     const spoken = result.curves.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`);
     plot.draw({
-      key: result.key,
+      key: result.key + (other?.key ?? ""),
       x: { ...(across || spec.x), domain: x.domain },
       y: { ...spec.y, domain: y.domain },
       series,
       dots: result.dots,
       labels: across ? "inside" : "margin",
-      marks: result.marks
-        .filter((m) => Number.isFinite(m.value))
-        .map(({ mark, value }) => ({
-          key: mark.label,
-          axis: mark.axis,
-          band: mark.band,
-          limit: mark.limit,
-          value,
-          text:
-            `${mark.label} ` +
-            `${mark.axis === "x" ? plain(value, mark.unit, 3) : formatValue(value, mark.unit)}`,
-        })),
+      marks: [...marks, ...also],
       cursor: {
         x: across && lead ? lead.x : cursor,
         text: across
           ? `${spec.x.title.toLowerCase()} ${plain(cursor, spec.x.unit, 4)}`
           : plain(cursor, spec.x.unit, 4),
-        points: series.map(({ id, index, role, cursor: [cx, cy] }) => ({
+        points: series.map(({ id, index, role, beside, cursor: [cx, cy] }) => ({
           id,
           index,
           role,
+          beside,
           x: cx,
           y: cy,
         })),
@@ -625,8 +689,9 @@ class Explorer {
     });
     put(this.over, "text", model.beyond(this.shown, result));
     const bands = result.curves.flatMap((c) => (c.band && c.of ? [`${capital(c.of)}.`] : []));
-    put(this.scene, "text", [this.sceneText(), ...bands].join(" ").trim());
-    this.writeValues(spec.y, result);
+    const pinned = second ? [second.problem || `Beside it, fainter: ${second.name}.`] : [];
+    put(this.scene, "text", [this.sceneText(), ...pinned, ...bands].join(" ").trim());
+    this.writeValues(spec.y, result, other);
     return !(x.settled && y.settled);
   }
 
@@ -702,10 +767,16 @@ class Explorer {
   /**
    * @param {Axis} y
    * @param {import('./compute.js').Result} result
+   * @param {import('./compute.js').Result | null} [other]
    */
-  writeValues(y, result) {
+  writeValues(y, result, other) {
     /** @type {Set<string>} */
     const live = new Set();
+    const theirs = new Map(other?.curves.map((c) => [c.curve.id, c.y]));
+    const read = new Map(other?.readouts.map((r) => [r.readout.label, r.value]));
+    /** @param {number | undefined} value */
+    const also = (value, unit = y.unit, digits = 3) =>
+      value === undefined ? undefined : formatValue(value, unit, digits);
     for (const { curve, y: value, band, of } of result.curves) {
       const note = band
         ? `${curve.band_label || "measured"} ${formatValue(value * band[0], y.unit, 2)} to ` +
@@ -716,6 +787,7 @@ class Explorer {
           key: curve.id,
           label: curve.label,
           text: formatValue(value, y.unit),
+          also: also(theirs.get(curve.id)),
           note,
           swatch: `ex-c${curve.index} ex-${curve.role}`,
         }),
@@ -737,13 +809,14 @@ class Explorer {
           key: `r-${readout.label}`,
           label: readout.label,
           text: formatValue(value, readout.unit, readout.digits),
+          also: also(read.get(readout.label), readout.unit, readout.digits),
         }),
       );
     for (const [key, row] of this.rows) {
       const hide = !live.has(key);
       if (row.node.hidden !== hide) row.node.hidden = hide;
     }
-    const rows = [...live].join();
+    const rows = [...live, other ? "beside" : ""].join();
     if (rows !== this.fixedFor) this.fix(rows);
   }
 
@@ -775,12 +848,13 @@ class Explorer {
    * @param {Value} value
    * @returns {string}
    */
-  writeValue({ key, label: name, text, note, swatch, ring }) {
+  writeValue({ key, label: name, text, note, swatch, ring, also = "" }) {
     let row = this.rows.get(key);
     if (!row) {
       const number = h("strong"),
         unit = h("span"),
-        value = h("span", { class: "ex-value" }, number, unit),
+        pinned = h("span", { class: "beside" }),
+        value = h("span", { class: "ex-value" }, number, unit, pinned),
         extra = h("span", { class: "ex-note" });
       const line = document.createElementNS("http://www.w3.org/2000/svg", "svg");
       if (swatch) {
@@ -793,6 +867,7 @@ class Explorer {
       row = {
         number,
         unit,
+        also: pinned,
         extra,
         node: h(
           "div",
@@ -809,6 +884,7 @@ class Explorer {
     put(row.number, "text", cut < 0 ? text : text.slice(0, cut));
     put(row.unit, "text", cut < 0 ? "" : text.slice(cut));
     put(row.extra, "text", note || "");
+    put(row.also, "text", also === text ? "" : also);
     return key;
   }
 
@@ -817,7 +893,7 @@ class Explorer {
   say(later) {
     clearTimeout(this.sayLater);
     const speak = () => {
-      put(this.words, "text", this.model.words(this.state));
+      put(this.words, "text", [this.model.words(this.state), ...this.secondWords()].join(" "));
       this.fillTable();
       const { values } = this;
       if (values.style.height && values.scrollHeight > values.clientHeight + 2)
@@ -827,27 +903,24 @@ class Explorer {
     else speak();
   }
 
+  // What is said of the pinned scenario, where it is shown.
+  secondWords() {
+    const { second } = this;
+    if (!second || !this.compared) return [];
+    const state = this.besideState(second.source);
+    return [`For ${besideName(second.source.choice, state)}: ${second.words(state)}`];
+  }
+
   fillTable() {
     if (!this.details.open) return;
-    const { head, body } = this.model.table(this.state);
-    this.tableHost.replaceChildren(
-      h(
-        "table",
-        null,
-        h("thead", null, h("tr", null, ...head.map((text) => h("th", { scope: "col", text })))),
-        h(
-          "tbody",
-          null,
-          ...body.map((row) =>
-            h(
-              "tr",
-              null,
-              ...row.map((text, i) => h(i ? "td" : "th", { scope: i ? null : "row", text })),
-            ),
-          ),
-        ),
-      ),
-    );
+    const tables = [dataTable(this.model.table(this.state))],
+      { second } = this;
+    if (second && this.compared) {
+      const state = this.besideState(second.source),
+        name = besideName(second.source.choice, state);
+      tables.push(dataTable(second.table(state), `The same for ${name}`));
+    }
+    this.tableHost.replaceChildren(...tables);
   }
 }
 

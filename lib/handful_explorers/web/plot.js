@@ -17,6 +17,7 @@ import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
  * @property {Float64Array} ys
  * @property {Float64Array} [base] the lower edge of its area, where curves are stacked
  * @property {Pair} [band]
+ * @property {boolean} [beside] of the scenario that is pinned beside the page's
  * @property {Pair} cursor
  * @property {Float64Array} X its pixels, once it is drawn
  * @property {Float64Array} Y
@@ -27,11 +28,12 @@ import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
  * @property {number} value
  * @property {Pair} [band]
  * @property {boolean} [limit] all beyond it is hatched
+ * @property {boolean} [beside]
  * @property {string} text
  * @typedef {object} FrameCursor
  * @property {number} x
  * @property {string} text
- * @property {{ id: string, index: number, role: Role, x: number, y: number }[]} points
+ * @property {{ id: string, index: number, role: Role, beside?: boolean, x: number, y: number }[]} points
  * @property {number} min
  * @property {number} max
  * @property {string} unit
@@ -500,7 +502,8 @@ export class Plot {
       curve.X = this.pixels(curve.xs, sx);
       curve.Y = sy.all(curve.ys);
       const path = this.pools.path.get(curve.id);
-      put(path, "class", `ex-curve ex-${curve.role} ex-c${curve.index}`);
+      const faint = curve.beside ? " is-beside" : "";
+      put(path, "class", `ex-curve ex-${curve.role} ex-c${curve.index}${faint}`);
       put(path, "d", linePath(curve.X, curve.Y));
       if (curve.base) {
         const piece = this.pools.area.get(curve.id);
@@ -556,6 +559,7 @@ export class Plot {
         upright = mark.axis === "x",
         { text, width } = this.wordsOf(mark);
       const place = Math.min(Math.max(at, from), to).toFixed(1);
+      put(item.node, "class", mark.beside ? "is-beside" : "");
       this.drawRule(item, upright, place, strip);
       show(item.rule, !mark.band);
       put(item.strip, "class", mark.limit ? "ex-mark-limit" : "ex-mark-strip");
@@ -737,7 +741,8 @@ export class Plot {
       put(
         ring,
         "class",
-        `ex-ring ex-c${point.index}${point.role === "reference" ? " ex-reference" : ""}`,
+        `ex-ring ex-c${point.index}${point.role === "reference" ? " ex-reference" : ""}` +
+          (point.beside ? " is-beside" : ""),
       );
       put(ring, "transform", `translate(${x.toFixed(1)},${py.toFixed(1)})`);
     }

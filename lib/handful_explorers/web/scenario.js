@@ -13,6 +13,8 @@ const KEY = "handful-scenario",
 /** @type {OwnKind[]} */
 const OWNABLE = ["hardware", "model"];
 export const CONTEXT = { min: 128, max: 1e6 };
+/** @type {(keyof Choice)[]} */
+const PARTS = [...KINDS, "context", "rent"];
 const DEAREST = 1000; // dollars an hour for one chip
 export { rows };
 
@@ -124,6 +126,18 @@ export function valuesOf(choice) {
   return /** @type {SymbolValues} */ (values);
 }
 
+// The same with parts of a choice replaced.  What the reader pays is for the chip of the choice,
+// and not for one that a sentence names.
+/**
+ * @param {Choice} choice
+ * @param {Partial<Choice>} [overrides]
+ */
+function valuesWith(choice, overrides) {
+  if (!overrides) return valuesOf(choice);
+  const rent = overrides.hardware ? undefined : choice.rent;
+  return valuesOf({ ...choice, rent, ...overrides });
+}
+
 // A rent as somebody writes it, in dollars an hour for one chip: 3.3, "$3.30", "3,30".  Nothing
 // stands for what is not allowed.
 /** @param {unknown} text */
@@ -176,7 +190,7 @@ export function nearest(kind, name) {
 // A choice out of untrusted strings: what is wrong is named, and the fallback's value stands.  What
 // was wanted is told apart from it, because a chip may lack the precision that the next one has.
 /**
- * @param {Partial<Record<keyof Choice, unknown>>} given
+ * @param {Given} given
  * @param {Choice} [fallback]
  * @returns {{ choice: Choice, wanted: Choice, problems: string[] }}
  */
@@ -220,6 +234,24 @@ export function readChoice(given, fallback = defaults()) {
   return { choice, wanted, problems };
 }
 
+// What an address says of a scenario, under keys that begin so.
+/**
+ * @param {URLSearchParams} query
+ * @param {string} prefix
+ */
+function valuesIn(query, prefix) {
+  /** @type {Given} */
+  const given = {};
+  for (const key of PARTS) if (query.has(prefix + key)) given[key] = query.get(prefix + key);
+  return given;
+}
+
+/**
+ * @param {Choice} a
+ * @param {Choice} b
+ */
+const same = (a, b) => PARTS.every((key) => a[key] === b[key]);
+
 // What a reader of this scenario should see; the rules and their words are scenario.py's.
 /** @param {Choice} choice */
 function notesOn(choice) {
@@ -257,7 +289,22 @@ function notesOn(choice) {
   return [...found.values()];
 }
 
-/** @typedef {() => void} Listener */
+/**
+ * @typedef {() => void} Listener
+ * @typedef {object} Source a scenario, as plots and sentences ask for it
+ * @property {Choice} choice
+ * @property {number} version grows with every change
+ * @property {(overrides?: Partial<Choice>) => SymbolValues} values
+ */
+
+// A choice in few words: "H200, Llama 3.1 70B, FP8, 4,096 tokens".
+/** @param {Choice} choice */
+export const nameOf = (choice) =>
+  [
+    ...KINDS.map((kind) => label(kind, choice[kind])),
+    formatValue(choice.context, "token", 6),
+    ...(choice.rent ? [`$${choice.rent.toFixed(2)} an hour`] : []),
+  ].join(", ");
 
 class Store {
   constructor() {
@@ -290,6 +337,37 @@ class Store {
     this.storage = null;
     // grows at every change: the same choice may stand for another model of the reader's
     this.version = 0;
+    /**
+     * The choice that the page's is compared with.
+     *
+     * @type {Choice | null}
+     */
+    this.pinned = null;
+  }
+
+  // The scenario that stands beside the page's, while it differs from it.
+  /** @returns {Source | null} */
+  get beside() {
+    const { pinned, version } = this;
+    if (!pinned || same(pinned, this.choice)) return null;
+    return { choice: pinned, version, values: (overrides) => valuesWith(pinned, overrides) };
+  }
+
+  // Compare what the bar will have with what it has now; nothing ends the comparison.
+  /** @param {Choice | null} choice */
+  pin(choice) {
+    this.pinned = choice && { ...choice };
+    this.set({});
+  }
+
+  // The pinned scenario becomes the page's, and the page's the pinned.
+  swap() {
+    const { pinned, choice } = this;
+    if (!pinned) return;
+    this.pinned = choice;
+    if (pinned.rent) this.rents[pinned.hardware] = pinned.rent;
+    else delete this.rents[pinned.hardware];
+    this.set(pinned);
   }
 
   // From the address if it names a scenario, else from the reader's last visit.
@@ -301,27 +379,31 @@ class Store {
     this.storage = storage;
     const strange = this.loadOwn(search);
     const query = new URLSearchParams(search),
-      /** @type {Record<string, string | null>} */
-      given = {};
-    for (const key of [...KINDS, "context"]) if (query.has(key)) given[key] = query.get(key);
-    /** @type {Partial<Record<keyof Choice, unknown>> & { rents?: Record<string, unknown> }} */
+      given = valuesIn(query, ""),
+      beside = valuesIn(query, "beside."),
+      named = Object.keys({ ...given, ...beside }).some((key) => key !== "rent");
+    /** @type {Given & { rents?: Given, pinned?: Given }} */
     let saved = {};
     try {
       saved = JSON.parse(storage?.getItem(KEY) || "{}") || {};
     } catch {
       /* damaged or forbidden: start afresh */
     }
-    const base = Object.keys(given).length ? defaults() : readChoice(saved).wanted;
-    this.take(readChoice(given, base));
+    this.take(readChoice(given, named ? defaults() : readChoice(saved).wanted));
     for (const [name, value] of Object.entries(saved.rents ?? {})) {
       const rent = readRent(value);
       if (rent && find("hardware", name)) this.rents[name] = rent;
     }
-    const asked = query.get("rent"),
-      rent = asked === null ? undefined : readRent(asked);
+    const rent = readRent(given.rent);
     if (rent) this.rents[this.choice.hardware] = rent;
-    else if (asked !== null) this.problems.push(rentProblem(asked));
+    else if (given.rent !== undefined) this.problems.push(rentProblem(given.rent));
     this.take(this);
+    const pinned = named ? beside : (saved.pinned ?? {});
+    if (Object.keys(pinned).length) {
+      const { choice, problems } = readChoice(pinned, defaults());
+      this.pinned = { ...choice, rent: readRent(pinned.rent) };
+      this.problems.push(...problems);
+    }
     this.problems.unshift(...strange);
   }
 
@@ -429,7 +511,10 @@ class Store {
     /** @type {Partial<Choice>} */
     const patch = {};
     if (definition) patch[kind] = OWN;
-    else if (this.choice[kind] === OWN) patch[kind] = rows.default[kind];
+    else {
+      if (this.choice[kind] === OWN) patch[kind] = rows.default[kind];
+      if (this.pinned?.[kind] === OWN) this.pinned = null;
+    }
     this.offerOwn();
     this.keepOwn();
     this.set(patch);
@@ -440,21 +525,19 @@ class Store {
     return now.every(([key, value]) => rows.default[/** @type {keyof Choice} */ (key)] === value);
   }
   get notes() {
-    return notesOn(this.choice);
+    const theirs = this.beside ? notesOn(this.beside.choice) : [];
+    return [...notesOn(this.choice), ...theirs.map((text) => `Beside it: ${text}`)];
   }
   /** @param {Partial<Choice>} [overrides] */
   values(overrides) {
-    if (!overrides) return valuesOf(this.choice);
-    // What the reader pays is for the chip of the bar, and not for one that a sentence names.
-    const rent = overrides.hardware ? undefined : this.choice.rent;
-    return valuesOf({ ...this.choice, rent, ...overrides });
+    return valuesWith(this.choice, overrides);
   }
 
   /** @param {Partial<Choice>} patch */
   set(patch) {
     this.take(readChoice(patch, this.wanted));
     this.version += 1;
-    this.keep(KEY, { ...this.wanted, rents: this.rents });
+    this.keep(KEY, { ...this.wanted, rents: this.rents, pinned: this.pinned ?? undefined });
     for (const listener of this.listeners) listener();
   }
 
@@ -474,9 +557,12 @@ class Store {
       for (const key of /** @type {const} */ ([...KINDS, "context"]))
         query.set(key, String(this.choice[key]));
     if (this.choice.rent) query.set("rent", String(this.choice.rent));
+    for (const key of PARTS)
+      if (this.pinned?.[key]) query.set(`beside.${key}`, String(this.pinned[key]));
     for (const kind of OWNABLE) {
       const own = this.own[kind];
-      if (this.choice[kind] === OWN && own) query.set(`yours.${kind}`, encode(kind, own));
+      const used = this.choice[kind] === OWN || this.pinned?.[kind] === OWN;
+      if (used && own) query.set(`yours.${kind}`, encode(kind, own));
     }
     return query;
   }

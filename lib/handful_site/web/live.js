@@ -16,6 +16,7 @@ import { formatValue } from "../../handful_explorers/web/units.js";
 
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
+const BESIDE = ", and beside it "; // heard before the pinned scenario's number
 const ROWS = ["hardware", "model", "precision", "context"];
 
 /** @typedef {{ name: string, state: State, cursor: string }} Moved what an explorer tells */
@@ -85,19 +86,20 @@ export function mountLive(root = document) {
   const made = new Map();
   /**
    * @param {string} key
+   * @param {import("../../handful_explorers/web/scenario.js").Source} [from]
    * @returns {Computed}
    */
-  const compute = (key) => {
+  const compute = (key, from = store) => {
     const number = numbers[key],
       formula = formulas[number.formula],
       { pinned, symbols } = split(number.set);
-    const choice = { ...store.choice, ...pinned };
+    const choice = { ...from.choice, ...pinned };
     if (pinned.context !== undefined) symbols.context = Number(pinned.context);
     // A precision that the chip does not compute in can still be that of what it stores.
     const missing = lacks(choice.hardware, choice.precision);
     if (missing && formula.inputs.some((input) => input.name === "peak_flops"))
       return { text: "–", reason: missing };
-    const values = { ...(number.values || {}), ...store.values(pinned), ...symbols };
+    const values = { ...(number.values || {}), ...from.values(pinned), ...symbols };
     const run = made.get(number.formula) ?? compile(formula.tree);
     made.set(number.formula, run);
     const lacking = formula.inputs.find(({ name }) => typeof values[name] !== "number");
@@ -114,18 +116,25 @@ export function mountLive(root = document) {
       text: formatValue(value, formula.unit, number.digits || 3),
     };
   };
+  // The number, and that of the pinned scenario where it is another.
+  /** @param {string} key */
+  const both = (key) => {
+    const { beside } = store,
+      { text } = compute(key),
+      also = beside ? compute(key, beside).text : text;
+    return { text, also: also === text ? "" : also };
+  };
   /** @type {HTMLElement[]} */
   const spans = [];
   /** @param {boolean} quiet */
   const draw = (quiet) => {
-    /** @type {Map<string, { text: string }>} */
+    /** @type {Map<string, { text: string, also: string }>} */
     const results = new Map();
     for (const span of spans) {
       const key = keyOf(span),
-        { text } = results.get(key) ?? compute(key);
-      results.set(key, { text });
-      if (span.textContent === text) continue;
-      span.textContent = text;
+        result = results.get(key) ?? both(key);
+      results.set(key, result);
+      if (!writeNumber(span, result)) continue;
       if (quiet) continue;
       span.classList.add("is-new");
       setTimeout(() => span.classList.remove("is-new"), 900);
@@ -143,13 +152,26 @@ export function mountLive(root = document) {
     draw(true);
   };
   take(root);
-  followPlots(root, numbers, (span) => {
-    const { text } = compute(keyOf(span));
-    if (span.textContent !== text) span.textContent = text;
-  });
+  followPlots(root, numbers, (span) => writeNumber(span, both(keyOf(span))));
   store.on(() => draw(false));
   listen(root, (span) => card(numbers[keyOf(span)], formulas, compute(keyOf(span))));
   return take;
+}
+
+// Whether anything had to be written.
+/**
+ * @param {HTMLElement} span
+ * @param {{ text: string, also: string }} result
+ */
+function writeNumber(span, { text, also }) {
+  if (span.textContent === text + (also && `${BESIDE}${also}`)) return false;
+  span.textContent = text;
+  if (also)
+    span.append(
+      h("span", { class: "for-ears", text: BESIDE }),
+      h("span", { class: "beside", text: also }),
+    );
+  return true;
 }
 
 // <span class="follows-NAME">: what stands in it follows the explorer of that name, cursor and

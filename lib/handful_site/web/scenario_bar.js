@@ -5,6 +5,7 @@ import {
   CONTEXT,
   label,
   lacks,
+  nameOf,
   publishedRent,
   readRent,
   rentProblem,
@@ -145,6 +146,35 @@ export function mountBar(before, problems = []) {
     text: "Describe your own",
     title: "Your own model and chip, in the chapter Your model",
   });
+  const compare = h("button", {
+    type: "button",
+    class: "bar-tool",
+    text: "Compare",
+    title: "Keep this scenario beside the one that you choose next",
+    onclick: () => {
+      store.pin(store.choice);
+      announce("Kept.  Choose another scenario: plots and numbers show both.");
+      swap.focus();
+    },
+  });
+  const swap = h("button", {
+    type: "button",
+    class: "bar-tool",
+    text: "Swap",
+    onclick: () => store.swap(),
+  });
+  const stop = h("button", {
+    type: "button",
+    class: "bar-tool",
+    text: "Stop comparing",
+    onclick: () => {
+      store.pin(null);
+      compare.focus();
+    },
+  });
+  const pinned = h("span", { class: "beside" }),
+    how = h("span"),
+    beside = h("div", { class: "bar-beside" }, how, pinned, swap, stop);
   const summary = h("button", {
     type: "button",
     class: "bar-summary",
@@ -175,7 +205,7 @@ export function mountBar(before, problems = []) {
     "div",
     { class: "bar-below" },
     machine,
-    h("div", { class: "bar-tools" }, yours, reset, share),
+    h("div", { class: "bar-tools" }, compare, yours, reset, share),
   );
   const notes = h("p", { class: "bar-notes", role: "status" });
   const bar = h(
@@ -188,6 +218,7 @@ export function mountBar(before, problems = []) {
     summary,
     fields,
     below,
+    beside,
     notes,
   );
   summary.addEventListener("click", () => {
@@ -232,6 +263,10 @@ export function mountBar(before, problems = []) {
       `${label("hardware", choice.hardware)} · ${label("model", choice.model)} · ` +
         `${label("precision", choice.precision)} · ${context}`,
     );
+    compare.hidden = Boolean(store.pinned);
+    beside.hidden = !store.pinned;
+    put(pinned, "text", store.pinned ? nameOf(store.pinned) : "");
+    put(how, "text", store.beside ? "Beside it:" : "Now choose another scenario to see beside");
     const lines = [...complaints, ...store.notes];
     notes.hidden = !lines.length;
     put(notes, "text", lines.join(" "));

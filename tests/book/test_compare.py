@@ -1,0 +1,146 @@
+"""Tests of two scenarios side by side: the pinned one's numbers stand beside the page's."""
+
+from __future__ import annotations
+
+import pytest
+
+from .test_scenarios import FOLLOWING, PAGES, SETTERS
+
+pytestmark = pytest.mark.browser
+
+# Of every number on the page, what the page has and what the pinned scenario has, which is the same
+# where nothing stands beside it.
+BOTH = """
+window.both = () => {
+  const found = {}, shown = (node) => node.checkVisibility();
+  const own = (node) => [...node.childNodes].filter((n) => !n.classList?.contains("beside")
+    && !n.classList?.contains("for-ears")).map((n) => n.textContent).join("");
+  const add = (key, node) => {
+    found[key] = [own(node), node.querySelector(".beside")?.textContent || own(node)];
+  };
+  document.querySelectorAll("article .live").forEach((node, i) => add(`live ${i}`, node));
+  for (const figure of document.querySelectorAll("figure.explorer"))
+    for (const row of figure.querySelectorAll(".ex-row:not([hidden])"))
+      if (shown(row)) add(`${figure.id} ${row.querySelector(".ex-name").textContent}`,
+        row.querySelector(".ex-value"));
+  return found;
+};
+"""
+
+
+@pytest.fixture
+def opened(site, watch):
+    """Open an address of a page with explorers; all are drawn and at rest."""
+
+    def make(address: str):
+        tab = watch(reduced_motion="reduce")
+        tab.page.add_init_script(SETTERS + BOTH)
+        found = tab.open(site + address)
+        found.wait_for_function(
+            "(count) => document.querySelectorAll('figure.explorer[data-mounted]').length >= count",
+            arg=len(PAGES[address.split(".html")[0]]),
+        )
+        return tab, found
+
+    return make
+
+
+def choose(page, **choice) -> None:
+    page.evaluate(
+        """async (choice) => {
+          for (const [kind, value] of Object.entries(choice)) choose(kind, value);
+          await frames2(); }""",
+        choice,
+    )
+
+
+OTHER = {"hardware": "H100 SXM", "model": "Kimi K2"}
+
+
+@pytest.mark.parametrize("name", FOLLOWING)
+def test_each_number_has_the_pinned_scenarios_beside_it(opened, name):
+    """What stands beside a number is what the page had before; taking the pin out restores it."""
+    tab, page = opened(f"{name}.html")
+    before = page.evaluate("both()")
+    choose(page, **OTHER)
+    plain = page.evaluate("both()")
+    page.get_by_role("button", name="Reset to the book’s").click()
+    page.get_by_role("button", name="Compare").click()
+    choose(page, **OTHER)
+    both = page.evaluate("both()")
+    # a plot of which one scenario has no number shows the other alone
+    common = [key for key in both if key in before]
+    faults = [
+        (key, both[key], before[key][0])
+        for key in common
+        if both[key][1] != before[key][0] and both[key][0] != both[key][1]
+    ]
+    assert faults == []
+    assert {key: value[0] for key, value in both.items()} == {
+        key: value[0] for key, value in plain.items()
+    }
+    changed = [key for key in common if before[key][0] != plain[key][0]]
+    missing = [key for key in changed if both[key][0] == both[key][1]]
+    assert missing == []
+    assert changed
+    page.get_by_role("button", name="Stop comparing").click()
+    page.evaluate("frames2()")
+    assert page.evaluate("both()") == plain
+    assert page.locator(".beside:not(:empty):visible, .is-beside:visible").count() == 0
+    assert tab.faults == []
+
+
+def test_curves_of_both_are_drawn(opened):
+    tab, page = opened("latency-and-cost.html")
+    figure = page.locator("figure.explorer").first
+    curves = figure.locator(".ex-curve:visible")
+    before, first = curves.count(), curves.first.get_attribute("d")
+    page.get_by_role("button", name="Compare").click()
+    assert figure.locator(".is-beside").count() == 0  # both are the same so far
+    choose(page, hardware="H100 SXM")
+    assert figure.locator(".ex-curve:visible").count() == 2 * before
+    faint = figure.locator(".ex-curve.is-beside").first
+    assert faint.get_attribute("d") and curves.first.get_attribute("d") != first
+    assert "Beside it, fainter: " in figure.locator(".ex-scene").inner_text()
+    figure.get_by_text("Data as a table").click()
+    assert figure.locator(".ex-table table").count() == 2
+    assert figure.locator("caption").inner_text().startswith("The same for ")
+    assert tab.faults == []
+
+
+def test_a_comparison_is_swapped_ended_and_sent(opened):
+    tab, page = opened("latency-and-cost.html")
+    before = page.evaluate("both()")
+    page.get_by_role("button", name="Compare").click()
+    assert "Now choose another scenario" in page.locator(".bar-beside").inner_text()
+    choose(page, **OTHER)
+    compared = page.evaluate("both()")
+    page.locator("#bar-rent").fill("7")
+    page.locator("#bar-rent").press("Enter")
+    paid = page.evaluate("both()")
+    page.get_by_role("button", name="Swap").click()
+    page.evaluate("frames2()")
+    assert {k: v[::-1] for k, v in page.evaluate("both()").items()} == paid != compared
+    assert page.locator("#bar-hardware").input_value() != OTHER["hardware"]
+    page.reload()
+    page.wait_for_selector(".ex-row .beside:not(:empty)")
+    page.get_by_role("button", name="Copy link").first.click()
+    page.wait_for_function("() => location.search.includes('beside.')")
+    address = page.url.split("/")[-1]
+    page.get_by_role("button", name="Stop comparing").click()
+    page.evaluate("frames2()")
+    assert page.evaluate("both()") == before
+    tab, page = opened(address)
+    assert {k: v[::-1] for k, v in page.evaluate("both()").items()} == paid
+    assert tab.faults == []
+
+
+def test_what_the_pinned_scenario_lacks_is_told(opened):
+    _, page = opened("latency-and-cost.html?beside.hardware=H100+SXM&beside.model=Kimi+K2")
+    assert "Beside it: " in page.locator(".bar-notes").inner_text()
+
+
+def test_a_wrong_address_is_told(opened):
+    _, page = opened("latency-and-cost.html?beside.hardware=H100+SXN")
+    assert "There is no chip “H100 SXN” in this book" in page.locator(".bar-notes").inner_text()
+    assert page.locator(".bar-beside").is_visible()
