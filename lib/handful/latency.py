@@ -417,6 +417,49 @@ batch_that_fits = Formula(
 )
 
 
+# Fast mode, counted in caches: reading is the limit, so that a step is as long as reading the
+# weights, which weigh B_w caches, and the caches of its batch.
+
+_B_w = q.weights_in_caches.symbol
+
+weights_in_caches = Formula(
+    q.weights_in_caches,
+    w * N_total / (L * b + b0),
+    source="derived",
+    meaning="sequences whose caches weigh as much as the weights",
+    conventions=("the context is above zero",),
+)
+
+fast_batch = Formula(
+    q.fast_batch,
+    Max(0, (B + _B_w) / _s - _B_w),
+    using=(weights_in_caches,),
+    source="1:19; derived",
+    meaning="sequences that may share a step which has to be s times shorter",
+    conventions=("reading is the limit; 0 where no batch is small enough",),
+)
+
+batch_from_price = Formula(
+    q.batch_from_price,
+    (_s - 1) * _B_w * q.price_ratio.symbol / (q.price_ratio.symbol - 1),
+    using=(weights_in_caches,),
+    source="1:05; derived",
+    meaning="sequences in normal mode, where its price is cost and fast mode is s times faster and "
+    "ρ times as expensive",
+    conventions=("reading is the limit in both", "the price ratio is above one"),
+    derivation=lambda: _derive_batch_from_price(),
+)
+
+speedup_limit = Formula(
+    q.speedup_limit,
+    1 + B / _B_w,
+    using=(weights_in_caches,),
+    source="1:19; 10:13; derived",
+    meaning="how many times faster than now one reading of the weights would be: no price buys more",
+    conventions=("reading is the limit",),
+)
+
+
 # Derivations --------------------------------------------------------------------------------------
 
 
@@ -488,4 +531,20 @@ def _derive_attention_context() -> Derivation:
     d = Derivation("The context at which attention's arithmetic catches up with the weights'")
     d.equate(attention_time, compute_time, "ask where the two take equally long")
     d.solve("context", "batch, chips and their speed all cancel: it is a property of the model")
+    return d
+
+
+def _derive_batch_from_price() -> Derivation:
+    ratio, fast = q.price_ratio.symbol, q.fast_batch.symbol
+    d = Derivation("What the price of a fast mode says about the normal one")
+    d.start(
+        Eq(fast + _B_w, (B + _B_w) / _s),
+        "a step reads the weights, as heavy as so many caches, and its batch; it shrinks s times",
+    )
+    d.solve("fast_batch", "so many may share the fast step")
+    small = d.last.rhs
+    d.start(Eq(ratio, B / (_s * fast)), "the rent of a shorter step is less, for fewer tokens")
+    d.substitute({"fast_batch": small}, "with that batch")
+    d.claim(Eq(ratio, B / (B - (_s - 1) * _B_w)), "the speed cancels but for one place")
+    d.solve("batch", "price and speed give the batch, in units of the weights")
     return d

@@ -112,6 +112,31 @@ def test_fast_mode_is_the_ratio_of_two_points_of_the_frontier(model):
     assert latency.fast_mode_price({**point, "batch": 100.0, "speedup": 2.5}) == math.inf
 
 
+def test_a_price_list_gives_the_batch_away():
+    """Played on the frontier itself: find the small batch by trying, and price both."""
+    point = {**NODE, "context": 4096.0}
+
+    def cost(batch):
+        return latency.step_time(point, batch=batch) / batch
+
+    def speed(batch):
+        return 1 / latency.step_time(point, batch=batch)
+
+    normal = latency.batch_from_price(point, speedup=2.5, price_ratio=6.0)
+    few, many = 0.0, normal
+    for _ in range(60):
+        middle = (few + many) / 2
+        few, many = (middle, many) if speed(middle) > 2.5 * speed(normal) else (few, middle)
+    assert cost(few) / cost(normal) == pytest.approx(6, rel=1e-9)
+    assert latency.fast_batch(point, batch=normal, speedup=2.5) == pytest.approx(few, rel=1e-9)
+    assert latency.fast_batch(point, batch=normal, speedup=5.0) == 0
+    lonely = speed(1e-9) / speed(normal)
+    assert latency.speedup_limit(point, batch=normal) == pytest.approx(lonely, rel=1e-9)
+    weights = latency.weight_memory(point)
+    cache = point["context"] * point["kv_bytes_per_token"]
+    assert latency.weights_in_caches(point) == pytest.approx(weights / cache)
+
+
 def test_attention_catches_up_where_others_say():
     # Attention passes the feed-forward part beyond eight widths (How to Scale Your Model); with all
     # weights: 53k for 70B.

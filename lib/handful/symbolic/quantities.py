@@ -184,6 +184,16 @@ weight_memory = quantity(r"m_{\mathrm{weights}}", _byte, "memory that the weight
 batch_that_fits = quantity(
     r"B_{\mathrm{fit}}", _sequence, "sequences whose caches fit beside the weights"
 )
+weights_in_caches = quantity(
+    r"B_{w}", _sequence, "sequences whose caches weigh as much as the weights"
+)
+fast_batch = quantity(r"B_{\mathrm{fast}}", _sequence, "sequences that share a step in fast mode")
+batch_from_price = quantity(
+    r"B_{\mathrm{normal}}", _sequence, "sequences in normal mode, as a price list betrays them"
+)
+speedup_limit = quantity(
+    r"s_{\max}", NONE, "how many times faster than now one reading of the weights would be"
+)
 
 weight_memory_share = quantity(r"\mu", NONE, "share of all memory that the weights take")
 
