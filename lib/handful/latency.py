@@ -455,7 +455,7 @@ speedup_limit = Formula(
     1 + B / _B_w,
     using=(weights_in_caches,),
     source="1:19; 10:13; derived",
-    meaning="how many times faster than now one reading of the weights would be: no price buys more",
+    meaning="how many times faster than now one reading of the weights is: no price buys more",
     conventions=("reading is the limit",),
 )
 

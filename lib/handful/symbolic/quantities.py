@@ -192,7 +192,7 @@ batch_from_price = quantity(
     r"B_{\mathrm{normal}}", _sequence, "sequences in normal mode, as a price list betrays them"
 )
 speedup_limit = quantity(
-    r"s_{\max}", NONE, "how many times faster than now one reading of the weights would be"
+    r"s_{\max}", NONE, "how many times faster than now one reading of the weights is"
 )
 
 weight_memory_share = quantity(r"\mu", NONE, "share of all memory that the weights take")
