@@ -422,9 +422,17 @@ batch_that_fits = Formula(
 
 _B_w = q.weights_in_caches.symbol
 
+cache_memory = Formula(
+    q.cache_memory,
+    L * b + b0,
+    source="definition",
+    meaning="bytes that the cache of one sequence takes",
+)
+
 weights_in_caches = Formula(
     q.weights_in_caches,
-    w * N_total / (L * b + b0),
+    q.weight_memory.symbol / q.cache_memory.symbol,
+    using=(weight_memory, cache_memory),
     source="derived",
     meaning="sequences whose caches weigh as much as the weights",
     conventions=("the context is above zero",),

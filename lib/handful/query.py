@@ -27,6 +27,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .nearest import nearest
+from .units import UNITS
 
 if TYPE_CHECKING:
     from .facts import Row
@@ -133,7 +134,7 @@ def parse_live(text: str) -> tuple[str, dict[str, float | str], int]:
         key, equals, value = setting.partition("=")
         if not equals:
             raise QueryError(f"{setting!r} in {text!r} is no setting; write name=value.")
-        if key in (*CHOICES, "fit"):
+        if key in (*CHOICES, "fit", "unit"):
             given[key] = value
             continue
         try:
@@ -148,18 +149,45 @@ def parse_live(text: str) -> tuple[str, dict[str, float | str], int]:
 
 
 class Result(NamedTuple):
-    """A formula's answer: `chosen` is the part of `given` that chose a scenario."""
+    """A formula's answer, to be shown in `unit`: `chosen` is what of `given` chose a scenario."""
 
     formula: Formula
     value: float
     given: dict[str, float | str]
     chosen: dict[str, float | str]
     digits: int
+    unit: str
+
+
+def shown_unit(formula: Formula, wanted: float | str) -> str:
+    """Return the unit in which a formula's value is shown where another is wanted than its own.
+
+    Only ``unit=1``, for a count whose sentence names what is counted, and ``unit=%``, for a share.
+    Raises QueryError for any other.
+
+    >>> shown_unit(registry()["batch_that_fits"], "1")
+    '1'
+    """
+    kind = UNITS[formula.gives.unit]
+    allowed = ["1"] * (kind.kind == "count" and kind.factor == 1)
+    allowed += ["%"] * (formula.gives.unit == "1")
+    if wanted not in allowed:
+        can = " or ".join(f"unit={unit}" for unit in allowed) or "no other unit"
+        raise QueryError(
+            f"unit={wanted} cannot show {formula.name}, which is in {formula.gives.unit}: "
+            f"{can} is possible."
+        )
+    return str(wanted)
 
 
 def evaluate(text: str) -> Result:
-    """Compute a formula's value for the default scenario with what the request sets."""
+    """Compute a formula's value for the default scenario with what the request sets.
+
+    >>> evaluate("expert_coverage batch=1 digits=1 unit=%").unit
+    '%'
+    """
     name, given, digits = parse_live(text)
+    wanted = given.pop("unit", None)
     formulas = registry()
     if name not in formulas:
         raise QueryError(
@@ -189,7 +217,8 @@ def evaluate(text: str) -> Result:
         )
     except ValueError as error:
         raise QueryError(f"{text!r} cannot be computed: {error}") from error
-    return Result(formula, float(value), given, chosen, digits)
+    unit = shown_unit(formula, wanted) if wanted is not None else formula.gives.unit
+    return Result(formula, float(value), given, chosen, digits, unit)
 
 
 # Facts
@@ -342,7 +371,7 @@ def answer(text: str) -> Answer:
     asked, parts = _bracketed(text, lambda number, _: repr(number.value))
     found = evaluate(asked)
     verified = _scenario_verified(found.chosen) and all(part.verified for part in parts)
-    return Answer(found.value, found.formula.gives.unit, verified)
+    return Answer(found.value, found.unit, verified)
 
 
 def _bracketed(text: str, write: Callable[[Answer, int], str]) -> tuple[str, list[Answer]]:

@@ -70,7 +70,7 @@ def _live(text: str) -> str:
     from handful.units import format_value
 
     found = ask.evaluate(text)
-    return format_value(found.value, found.formula.gives.unit, found.digits)
+    return format_value(found.value, found.unit, found.digits)
 
 
 def _claim(text: str) -> str:

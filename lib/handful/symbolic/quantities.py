@@ -184,6 +184,9 @@ weight_memory = quantity(r"m_{\mathrm{weights}}", _byte, "memory that the weight
 batch_that_fits = quantity(
     r"B_{\mathrm{fit}}", _sequence, "sequences whose caches fit beside the weights"
 )
+cache_memory = quantity(
+    r"m_{\mathrm{cache}}", _byte / _sequence, "memory that one sequence's cache takes"
+)
 weights_in_caches = quantity(
     r"B_{w}", _sequence, "sequences whose caches weigh as much as the weights"
 )

@@ -54,7 +54,7 @@ def live(text: str) -> dict:
     """
     from handful.units import format_value
 
-    formula, value, given, chosen, digits = evaluate(text)
+    formula, value, given, chosen, digits, unit = evaluate(text)
     known = scenario_values(**chosen)
     # What neither the scenario nor the author sets has a default, which the page needs too.
     rest = {
@@ -67,7 +67,8 @@ def live(text: str) -> dict:
         "set": given,
         "digits": digits,
         **({"values": rest} if rest else {}),
-        "text": format_value(value, formula.gives.unit, digits),
+        **({"unit": unit} if unit != formula.gives.unit else {}),
+        "text": format_value(value, unit, digits),
     }
 
 

@@ -64,6 +64,7 @@ function split(set = {}) {
  * @property {string} formula
  * @property {State} [set]
  * @property {number} [digits]
+ * @property {string} [unit] where it is not shown in the formula's own
  * @property {SymbolValues} [values]
  * @typedef {object} Computed
  * @property {string} text
@@ -113,7 +114,7 @@ export function mountLive(root = document) {
       values,
       pinned,
       symbols,
-      text: formatValue(value, formula.unit, number.digits || 3),
+      text: formatValue(value, number.unit ?? formula.unit, number.digits || 3),
     };
   };
   // The number, and that of the pinned scenario where it is another.
