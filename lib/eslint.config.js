@@ -29,6 +29,7 @@ export default [
       globals: {
         ...globals.browser,
         PYTHON_MARK: "readonly",
+        SCHEMATIC_MARK: "readonly",
         SEARCH_MARK: "readonly",
         STUDY_MARK: "readonly",
       },

@@ -220,7 +220,7 @@ def _element_entry(node, page: str) -> dict | None:
     def part(name: str):
         return node.find(class_=name)
 
-    if "explorer" in classes:
+    if classes & {"explorer", "schematic"}:
         still = node.find(role="img", attrs={"aria-label": True})
         return entry("plot", text_of(part("explorer-title")), still["aria-label"] if still else "")
     if node.name == "dt" and "glossary" in node.parent.get("class", ()):

@@ -424,6 +424,7 @@ interface PlayedSchedule extends Played {
 // --- what browsers and the build add ---
 
 declare const PYTHON_MARK: string;
+declare const SCHEMATIC_MARK: string;
 declare const SEARCH_MARK: string;
 declare const STUDY_MARK: string;
 interface Window {

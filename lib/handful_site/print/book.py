@@ -253,8 +253,10 @@ def strip(body: Tag) -> None:
     for tag in body.select(", ".join(PLAIN)):
         if not tag.get("id"):
             tag.unwrap()
-    for style in body.select("svg style"):
-        style.decompose()
+    for tag in body.select("svg style, .schematic [visibility=hidden]"):  # of earlier steps
+        tag.decompose()
+    for tag in body.select("[data-steps]"):
+        del tag["data-steps"]
     for tag in body.find_all(role="doc-biblioentry"):
         del tag["role"]  # deprecated since DPUB-ARIA 1.1
     for tag in body.find_all(True):

@@ -1,6 +1,7 @@
 // What a page of the book starts: the scenario bar, live numbers, and its explorers, each when it
 // comes near.
 import "./site.css";
+import "../../handful_explorers/web/schematic.css";
 import "../../handful_study/web/cards.css";
 import "../../handful_study/web/study.css";
 import "../../handful_study/web/problems.css";
@@ -97,10 +98,22 @@ function showBar(problems = []) {
   pin(mountBar(text, problems));
 }
 
+// The last picture of each stands with the sentences of all steps; the script goes through them.
+function stepSchematics() {
+  /** @type {NodeListOf<HTMLElement>} */
+  const figures = document.querySelectorAll("figure.schematic");
+  if (figures.length)
+    import(new URL(`./schematic.js?v=${SCHEMATIC_MARK}`, import.meta.url).href).then(
+      (steps) => figures.forEach(steps.mount),
+      (error) => console.warn(`The schematics stand still: ${error.message}`),
+    );
+}
+
 // What needs the whole text: figures, and the numbers within it.
 function fill() {
   /** @type {HTMLElement[]} */
   const figures = [...document.querySelectorAll("figure.explorer")].filter(isHTML);
+  stepSchematics();
   mountLedger();
   offerPython();
   try {

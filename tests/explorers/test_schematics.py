@@ -1,0 +1,243 @@
+"""Schematics: every step has its words, its picture and its numbers, and one drawing holds all."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from types import SimpleNamespace
+
+import pytest
+from bs4 import BeautifulSoup
+
+from handful.query import QueryError
+from handful_explorers import schematics
+from handful_explorers.plotting.scenes.shapes import rect, text
+from handful_explorers.schematics import svg
+from handful_explorers.schematics.schematic import (
+    WIDTH,
+    Number,
+    Schematic,
+    SchematicError,
+    Step,
+    named,
+    texts,
+)
+
+ALL = {name: getattr(schematics, name) for name in schematics.__all__}
+# Digits that are part of a name, and no number.
+NAMES = re.compile(r"\b(?:H100s?|Llama 3\.1 70B|DeepSeek-V3|GB200|GB300|bf16|fp8|DDR5|3FS|SATA)\b")
+NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+
+
+@pytest.fixture(params=sorted(ALL))
+def one(request) -> Schematic:
+    return ALL[request.param]
+
+
+def digits(found: str) -> set[str]:
+    return set(NUMBER.findall(NAMES.sub("", found)))
+
+
+def test_every_step_has_a_sentence_words_and_a_picture(one):
+    assert 4 <= len(one.steps) <= 8
+    for sentence, words, picture in zip(one.sentences(), one.words(), one.pictures, strict=True):
+        assert sentence[0].isupper() or sentence[0] in "\u201c", sentence
+        assert sentence.endswith(".") and 12 <= len(sentence.split()) <= 45, sentence
+        assert words.endswith(".") and len(words.split()) >= 6 and words != sentence
+        assert len(picture) >= 3 and texts(picture)
+    assert one.caption.endswith(".")
+
+
+def test_no_number_is_typed(one):
+    for step in one.steps:
+        for typed in (step.sentence, step.words):
+            assert not digits(re.sub(r"\{\w+\}", "", typed)), typed
+    told = set().union(*(digits(shown) for shown in one.told.values()))
+    for picture in one.pictures:
+        for written in texts(picture):
+            assert digits(written) <= told, written
+
+
+def test_every_number_is_told_or_drawn(one):
+    used = SimpleNamespace(names=set())
+
+    class Noted(dict):
+        def __getitem__(self, name):
+            used.names.add(name)
+            return super().__getitem__(name)
+
+    fresh = Schematic(
+        one.name,
+        one.title,
+        height=one.height,
+        numbers=one.numbers,
+        steps=one.steps,
+        draw=one._draw,
+        caption=one._caption,
+    )
+    fresh.__dict__["answers"] = Noted(one.answers)
+    fresh.__dict__["told"] = Noted(one.told)
+    assert fresh.pictures and fresh.sentences() and fresh.words() and fresh.caption
+    requests = " ".join(number.request for number in one.numbers.values())
+    used.names.update(re.findall(r"\{(\w+)\}", requests))
+    assert set(one.numbers) == used.names
+
+
+def shown(drawing, step: int) -> list[str]:
+    """Return the elements of a page's drawing as they are in a step, as markup."""
+    found = []
+    for node in drawing.find_all(True):
+        state = node.attrs.get("data-steps", "|" * 9).split("|")[step]
+        if state.startswith("-"):
+            continue
+        attributes = {k: v for k, v in node.attrs.items() if k not in ("data-steps", "visibility")}
+        if node.name == "text" and state:
+            dx, dy = re.findall(r"(-?[\d.]+)px", state)
+            attributes["x"] = number(float(attributes["x"]) + float(dx))
+            attributes["y"] = number(float(attributes["y"]) + float(dy))
+        elif state:
+            attributes |= {
+                key: value.removesuffix("px")
+                for key, _, value in (part.partition(":") for part in state.split(";"))
+            }
+        found.append(f"{node.name} {sorted(attributes.items())} {node.string}")
+    return found
+
+
+def number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def rounded(elements: list[str]) -> list[str]:
+    """Round places, since a text's is a sum of two that were rounded."""
+    return sorted(
+        re.sub(r"\d+\.\d+", lambda m: f"{float(m[0]):.0f}", element) for element in elements
+    )
+
+
+def parsed(markup: str):
+    return BeautifulSoup(markup, "html.parser").svg
+
+
+def test_one_drawing_holds_every_step(one):
+    drawing = parsed(svg.stepped(one.pictures, WIDTH, one.height))
+    for step, picture in enumerate(one.pictures):
+        alone = parsed(svg.still(picture, WIDTH, one.height))
+        assert rounded(shown(drawing, step)) == rounded(shown(alone, 0)), step + 1
+    hidden = [node for node in drawing.find_all(True) if node.get("visibility")]
+    assert all(node["visibility"] == "hidden" for node in hidden)
+    last = [node for node in drawing.find_all(True) if not node.get("visibility")]
+    assert len(last) == len(one.pictures[-1])
+
+
+def test_a_figure_stands_alone_and_is_small(one):
+    figure = BeautifulSoup(one.html(), "html.parser").figure
+    assert [li.text for li in figure.select("ol > li")] == one.sentences()
+    assert [li["data-words"] for li in figure.select("ol > li")] == one.words()
+    assert figure.select_one("[role=img]")["aria-label"] == one.words()[-1]
+    assert figure.svg["aria-hidden"] == "true" and not figure.select("[style], style, script, [id]")
+    assert len(gzip.compress(one.html().encode(), 9)) <= 12_000
+
+
+def test_a_notebook_has_all_pictures(one, monkeypatch):
+    page = BeautifulSoup(one.notebook_html(), "html.parser")
+    assert len(page.select("li > [role=img] > svg")) == len(one.steps)
+    assert not page.select("[data-steps]")
+    bundle = one._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert all(sentence in bundle["text/plain"] for sentence in one.sentences())
+    monkeypatch.setenv("HANDFUL_STATIC", "1")
+    assert set(one._repr_mimebundle_()) == {"text/html", "text/plain"}
+
+
+def small(draw, numbers=(), sentence="There is a box.") -> Schematic:
+    steps = [Step(sentence, "A box."), Step("It grows.", "A larger box.")]
+    return Schematic(
+        "small", "Small", height=50, numbers=dict(numbers), steps=steps, draw=draw, caption=""
+    )
+
+
+def test_what_moves_keeps_its_look():
+    def grow(step, _):
+        return [named("box", rect(0, 0, 10 * step, 5, "c0"))]
+
+    def recolour(step, _):
+        return [named("box", rect(0, 0, 10, 5, f"c{step}"))]
+
+    assert 'width="20" height="5" fill="#0068a8" data-steps="width:10px|"' in small(grow).html()
+    with pytest.raises(SchematicError, match=r"small: box changes in c"):
+        small(recolour).html()
+
+
+def test_an_element_waits_where_it_comes():
+    def come(step, _):
+        return (
+            [named("box", rect(7 * step, 0, 1, 5, "c0"))] if step == 2 else [rect(0, 0, 1, 1, "")]
+        )
+
+    moved = [[], [{**rect(3, 0, 1, 5, "c0"), "k": "box"}], [{**rect(9, 0, 1, 5, "c0"), "k": "box"}]]
+    assert 'data-steps="-|"' in small(come).html()
+    assert 'data-steps="-x:3px|x:3px|"' in svg.stepped(moved, 20, 20)
+
+
+def test_a_picture_has_each_element_once():
+    with pytest.raises(SchematicError, match="twice"):
+        small(lambda *_: [text(0, 9, "a")] * 2).html()
+
+
+def test_a_number_that_is_not_declared_is_named():
+    with pytest.raises(SchematicError, match=r"small: there is no number 'size'"):
+        small(lambda *_: [], sentence="It has {size}.").sentences()
+    with pytest.raises(QueryError, match="nothing_such"):
+        assert small(lambda *_: [], {"size": "nothing_such"}).told
+
+
+def test_a_number_may_ask_for_those_before_it():
+    numbers = {"two": "= 2", "share": Number("= 1 / {two}", unit="%")}
+    assert small(lambda *_: [], numbers).told == {"two": "2", "share": "50\xa0%"}
+
+
+# What the sentences say in words, and what the drawings mean by lengths.
+
+
+def boxes(one: Schematic, step: int) -> dict[str, dict]:
+    return {shape["k"]: shape for shape in one.pictures[step - 1] if "k" in shape}
+
+
+def test_decode_step_in_words_and_lengths():
+    one = schematics.decode_step
+    value = one.value
+    assert value("cache") / value("weights") == pytest.approx(0.01, rel=0.1)  # a hundredth
+    assert value("step_4") / value("step_3") < 1.02  # hardly longer
+    assert value("cost_4") / value("cost_3") == pytest.approx(0.5, rel=0.02)  # half
+    assert value("step_5") / value("step_3") == pytest.approx(2, rel=0.02)  # twice
+    assert value("cost_5") / value("cost_3") == pytest.approx(1 / 50, rel=0.1)  # a fiftieth
+    assert value("own_dollars") / value("dollars") > 0.7  # mostly
+    for step in range(3, 7):
+        at = boxes(one, step)
+        caches = at["caches"]
+        # What is read takes as long as it is wide, and the share is that of one in the batch.
+        assert at["time"]["w"] == pytest.approx(caches["x"] + caches["w"], rel=1e-6)
+        assert value(f"compute_{step}") < value(f"step_{step}")
+        alone = at["shared"]["w"] + at["own"]["w"]
+        assert alone == pytest.approx(WIDTH * value(f"share_{step}") / value("share_3"))
+    assert boxes(one, 6)["time"]["w"] == pytest.approx(WIDTH)
+    written = {shape["n"] for shape in one.pictures[5] if shape["t"] == "dots"}
+    rows = [shape["n"] for shape in one.pictures[5] if shape["t"] == "dots"]
+    assert sum(rows) == round(value("full")) and written
+
+
+def test_growing_cache_in_words_and_lengths():
+    one = schematics.growing_cache
+    value = one.value
+    made = value("two") * value("heads") * value("width") * value("number")
+    assert made == value("layer_bytes")
+    assert made * value("layers") == value("token_bytes")
+    for tokens in (5, 6, 7):
+        assert value(f"cache_{tokens}") == tokens * value("token_bytes")
+    assert 0.3 < value("long_bytes") / value("weights_bytes") < 1 / 3  # nearly a third
+    assert value("again") > 1000 * value("short_time")
+    bars = [shape for shape in one.pictures[-1] if shape["t"] == "rect" and shape["h"] == 10]
+    assert [bar["w"] / WIDTH for bar in bars] == pytest.approx(
+        [value(f"{key}_bytes") / value("weights_bytes") for key in ("short", "long", "weights")]
+    )
