@@ -10,7 +10,7 @@ from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 from handful import balance, facts, memory_wall, price_surcharges, prices, tiers
 from handful_evidence import price_lists
 
-from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
+from .plotting.explorer import Control, Curve, Explorer, Mark, Preset, Readout, Scale, Sweep
 
 # Sellers that list a price of writing, a row for each pair of ratios.
 _WRITERS = (
@@ -245,63 +245,6 @@ hold_or_recompute = Explorer(
     caption="A line's flat part is its fare: what reading back costs. Its slope is its rent. The "
     "lowest line wins. "
     "Storage is its medium alone; chip memory is rented with its chip.",
-)
-
-_MAP = (
-    ("H100 SXM", "H100"),
-    ("B200 SXM", "B200"),
-    ("one 64 GB DIMM", "DDR5"),
-    ("2 TB host", "host of eight"),
-    ("Grace", "Grace"),
-    ("Vera Rubin 4-GPU", "superchip"),
-    ("Micron 9650 Pro 7.68", "fast flash"),
-    ("Micron 9650 Pro 30.72", "flash 31 TB"),
-    ("Solidigm", "dense flash"),
-    ("Seagate Exos M 30 TB, SATA", "disk"),
-)
-
-
-def _places() -> list[tuple[float, float, str]]:
-    rows = [(_device(start), label) for start, label in _MAP]
-    return [
-        (
-            row["read_bandwidth_bytes_per_s"],
-            row["capacity_bytes"],
-            label if row.verified else f"{label} (unverified)",
-        )
-        for row, label in rows
-    ]
-
-
-device_map = Explorer(
-    "device-map",
-    "Every device by what it holds and how fast it is read",
-    x=Sweep("tier_bandwidth", 1e8, 2e13, at=7.4e9, title="Read bandwidth"),
-    y=Scale("Capacity", "B", min=1e10, max=1e15),
-    curves=[
-        Curve(tiers.drained_capacity, "Your hold time", role="total", id="yours"),
-        Curve(tiers.drained_capacity, "20 ms", role="reference", given={"hold_time": 0.02}),
-        Curve(tiers.drained_capacity, "5 minutes", given={"hold_time": _OPUS["cache_retention_s"]}),
-        Curve(
-            tiers.drained_capacity, "1 hour", given={"hold_time": _OPUS["long_cache_retention_s"]}
-        ),
-        Curve(tiers.drained_capacity, "1 day", role="reference", given={"hold_time": 86400}),
-    ],
-    points=[Points("one device each", _places())],
-    controls=[
-        Control(FloatLogSlider(value=60, min=-2, max=6, step=0.02), "hold_time", "Hold time")
-    ],
-    readouts=[Readout(tiers.drained_capacity, "Drained in that time at this bandwidth")],
-    presets=[
-        Preset("Chip memory", {"hold_time": 0.02}, "HBM is drained in 20 ms", "2:01:17"),
-        Preset("Host memory", {"hold_time": 5}, "DDR in one to ten seconds", "2:01:34"),
-        Preset("Flash, as spoken", {"hold_time": 60}, "flash in about a minute", "2:01:42"),
-        Preset("Disk, as spoken", {"hold_time": 3600}, "disk in about an hour", "2:01:46"),
-    ],
-    caption="A line joins devices that are read once through in the same time. Devices on a line "
-    "suit that hold time "
-    "if nothing but the device is busy while it is read. The disk is drawn at the ceiling of its "
-    "interface.",
 )
 
 # Caches at a byte a number, so that kinds of attention are compared and not formats.

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import math
 import re
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
 
-from handful.query import QueryError
+from handful.query import QueryError, answer
 from handful_explorers import schematics
 from handful_explorers.plotting.scenes.shapes import rect, text
-from handful_explorers.schematics import svg
+from handful_explorers.schematics import experts, ladder, svg
 from handful_explorers.schematics.schematic import (
     WIDTH,
     Number,
@@ -25,7 +27,7 @@ from handful_explorers.schematics.schematic import (
 
 ALL = {name: getattr(schematics, name) for name in schematics.__all__}
 # Digits that are part of a name, and no number.
-NAMES = re.compile(r"\b(?:H100s?|Llama 3\.1 70B|DeepSeek-V3|GB200|GB300|bf16|fp8|DDR5|3FS|SATA)\b")
+NAMES = re.compile(r"\b(?:H100s?|GB200|Llama 3\.1 \d+B|DeepSeek-V3|Qwen3 235B-A22B|bf16|fp8)(?!\w)")
 NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
 
@@ -222,9 +224,8 @@ def test_decode_step_in_words_and_lengths():
         alone = at["shared"]["w"] + at["own"]["w"]
         assert alone == pytest.approx(WIDTH * value(f"share_{step}") / value("share_3"))
     assert boxes(one, 6)["time"]["w"] == pytest.approx(WIDTH)
-    written = {shape["n"] for shape in one.pictures[5] if shape["t"] == "dots"}
     rows = [shape["n"] for shape in one.pictures[5] if shape["t"] == "dots"]
-    assert sum(rows) == round(value("full")) and written
+    assert sum(rows) == round(value("full"))
 
 
 def test_growing_cache_in_words_and_lengths():
@@ -241,3 +242,67 @@ def test_growing_cache_in_words_and_lengths():
     assert [bar["w"] / WIDTH for bar in bars] == pytest.approx(
         [value(f"{key}_bytes") / value("weights_bytes") for key in ("short", "long", "weights")]
     )
+
+
+def test_shared_heads_in_words_and_lengths():
+    one = schematics.shared_heads
+    value = one.value
+    assert value("heads") == 8 * value("pairs")  # eight heads share a pair
+    assert value("numbers_1") == 8 * value("numbers_3")  # an eighth
+    assert value("numbers_2") < value("numbers_4") < value("numbers_3")
+    assert value("llama") == 2 * value("numbers_3") * value("llama_layers")
+    assert value("deepseek") == 2 * value("numbers_4") * value("deepseek_layers")
+    assert value("deepseek") / value("llama") == pytest.approx(1 / 5, rel=0.1)  # about a fifth
+    assert 9 < answer("= 671e9 / [models / Llama 3.1 70B / total_params_reported]").value < 10
+    assert value("heads") == 64  # as many as are drawn
+    for step, pairs in ((2, 1), (3, 8)):
+        assert texts(one.pictures[step - 1]).count("K") == pairs
+    for kind in range(1, 5):
+        share = value(f"numbers_{kind}") / value("numbers_1")
+        assert boxes(one, 4)[f"bar {kind}"]["w"] == pytest.approx(WIDTH * share)
+
+
+def test_expert_layer_counts_what_it_draws():
+    one = schematics.expert_layer
+    value = one.value
+    assert [experts.LETTERS[e] for e in experts.picks()[experts.FOLLOWED]] == ["B", "P"]
+    places = [
+        {key: (shape["x"], shape["y"]) for key, shape in boxes(one, step).items()}
+        for step in range(1, 7)
+    ]
+    assert len(places[0]) == value("copies") == 32
+    assert places[0] == places[1] == places[4] and places[2] == places[3] == places[5]
+
+    def chip(place):
+        return (int(place[0] // experts.PITCH), place[1] > experts.TOP + experts.TALL)
+
+    ways = [(chip(places[0][key]), chip(places[2][key])) for key in places[0]]
+    assert sum(here != there for here, there in ways) == value("leaving") == 28
+    assert sum(here[1] != there[1] for here, there in ways) == value("crossing")
+    got = Counter(there for _, there in ways)
+    assert max(got.values()) == value("fullest") and len(ways) / 8 == value("mean")
+    assert len(set(places[2].values())) == 32  # none on another
+    # As many as on average: seven chips of eight are not one's own, and half lie in the other row.
+    assert value("leaving") / 32 == 7 / 8 and value("crossing") / 32 == 1 / 2
+    # One domain has most of its copies on the fabric; of two, half cross at a ninth of the rate.
+    assert value("factor") == pytest.approx(value("ratio") / 2 / (15 / 16))
+
+
+def test_memory_ladder_puts_the_cache_where_the_rule_says():
+    one = schematics.memory_ladder
+    value = one.value
+    tiers = list(ladder.TIERS)
+    for step, stay in ladder.STAYS.items():
+        rung = (boxes(one, step)["cache"]["y"] - ladder.TOP) // ladder.RUNG
+        drains = [value(f"{tier}_drain") for tier in tiers]
+        apart = [abs(math.log(drain / value(stay))) for drain in drains]
+        assert apart[int(rung)] == min(apart)
+        assert f"fetched in {one.told[f'{tiers[int(rung)]}_fetch']}" in texts(
+            one.pictures[step - 1]
+        )
+    named_tiers = [ladder.nearest(one, stay) for stay in ladder.STAYS.values()]
+    assert named_tiers == ["host", "flash", "flash", "disk"]  # as the sentences have it
+    assert math.log10(value("disk_drain") / value("chip_drain")) > 6
+    assert 20 * 3600 < value("disk_drain") < 24 * 3600  # nearly a day
+    rows = answer('drain_time hardware="GB200 NVL72"').value
+    assert value("chip_drain") == pytest.approx(rows)

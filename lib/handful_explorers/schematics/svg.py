@@ -1,8 +1,8 @@
 """Shapes as SVG that a strict Content-Security-Policy allows: presentation attributes only.
 
 Colours are those of paper; ``explorer.css`` repaints them by attribute, as it does still plots.
-Shapes are those of ``plotting/scenes/shapes.py``, with the manner ``round`` for boxes, and two more
-that only these drawings have: `dots` and `arrow`.
+Shapes are those of ``plotting/scenes/shapes.py``, with the manner ``round`` for boxes, and three
+more that only these drawings have: `dots`, `strokes` and `arrow`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PAINT = dict(zip(COLOURS, PALETTE, strict=False)) | {
     "paper": "#ffffff",
 }
 SIZE, SMALL = 13, 12  # of text, in pixels of the drawing
-FILLED, STROKED = ("rect", "circle", "text"), ("line", "path", "dots", "arrow")
+FILLED, STROKED = ("rect", "circle", "text"), ("line", "path", "dots", "strokes", "arrow")
 # What of a shape may differ from step to step, and the property of CSS that it is.
 PLACES = {
     "rect": {"x": "x", "y": "y", "w": "width", "h": "height"},
@@ -37,6 +37,15 @@ PLACES = {
 def dots(x: float, y: float, count: int, pitch: float, size: float, c: str) -> dict[str, Any]:
     """Return a row of discs, the first centred at (x, y), as one element."""
     return {"t": "dots", "x": x, "y": y, "n": count, "pitch": pitch, "size": size, "c": c}
+
+
+def strokes(
+    x: float, y: float, count: int, pitch: float, size: tuple[float, float], c: str
+) -> dict[str, Any]:
+    """Return a row of boxes of a width and a height, the first's corner at (x, y), as one."""
+    wide, tall = size
+    box = {"t": "strokes", "x": x, "y": y + tall / 2, "n": count, "pitch": pitch}
+    return {**box, "wide": wide, "size": tall, "c": c}
 
 
 def arrow(x1: float, y1: float, x2: float, y2: float, c: str = "soft", w: float = 1.5) -> dict:
@@ -154,6 +163,12 @@ def _geometry(shape: Shape) -> tuple[str, str]:
         return kind, " ".join(f'{name}="{_n(shape[key])}"' for key, name in places)
     if kind == "line":
         return kind, " ".join(f'{key}="{_n(shape[key])}"' for key in ("x1", "y1", "x2", "y2"))
+    if kind == "strokes":
+        end = shape["x"] + (shape["n"] - 1) * shape["pitch"] + shape["wide"]
+        gaps = f"{shape['wide']:.3f} {shape['pitch'] - shape['wide']:.3f}"
+        return "path", (
+            f'd="M{_n(shape["x"])} {_n(shape["y"])}H{end:.2f}" stroke-dasharray="{gaps}"'
+        )
     if kind == "dots":
         end, y = shape["x"] + (shape["n"] - 1) * shape["pitch"] + 0.01, _n(shape["y"])
         return "path", (

@@ -1,0 +1,195 @@
+"""What a token leaves in a layer's cache: heads that share keys and values, and a latent.
+
+The row of notes above is a diagram; the bars below are to scale.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..plotting.scenes.shapes import line, rect, text
+from .schematic import WIDTH, Number, Schematic, Step, named
+from .svg import dots, strokes
+
+LLAMA, DEEPSEEK = "models / Llama 3.1 70B", "models / DeepSeek-V3"
+BYTES = "resident_caches device_batch=1 context=1 precision=bf16"
+# Pairs of K and V in each of the first steps, and what the bar of that step is called.
+PAIRS = {1: (64, "each head its own"), 2: (1, "one for all"), 3: (8, "one for eight")}
+MODELS = {
+    "llama_large": "Llama 3.1 405B",
+    "llama": "Llama 3.1 70B",
+    "qwen": "Qwen3 235B-A22B",
+    "deepseek": "DeepSeek-V3",
+}
+
+
+def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    if step == 5:
+        return _models(schematic)
+    told = schematic.told
+    return (
+        _heads(step, told)
+        + (_latent(told) if step == 4 else _shared(*PAIRS[step][:1]))
+        + _bars(step, schematic)
+    )
+
+
+def _heads(step: int, told: dict[str, str]) -> list[dict[str, Any]]:
+    """Draw the query heads, as many as there are."""
+    count = "latent_heads" if step == 4 else "heads"
+    out = [
+        text(0, 13, "Query heads", "ink strong"),
+        text(WIDTH, 13, told[count], "ink", "end"),
+        dots(2.6, 28, 64, 5.313, 4, "c2"),
+    ]
+    return [*out, dots(2.6, 36, 64, 5.313, 4, "c2")] if step == 4 else out
+
+
+def _shared(pairs: int) -> list[dict[str, Any]]:
+    """Draw pairs of keys and values, each below the heads that read it."""
+    pitch = WIDTH / pairs
+    if pairs == 64:
+        return [
+            strokes(2, 34, pairs, pitch, (1.2, 28), "c2"),
+            strokes(0.7, 64, pairs, pitch, (3.8, 22), "c0"),
+            strokes(0.7, 87, pairs, pitch, (3.8, 22), "c1"),
+        ]
+    out = []
+    for i in range(pairs):
+        middle = (i + 0.5) * pitch
+        out += [
+            line(i * pitch + 2.6, 40, (i + 1) * pitch - 2.6, 40, "c2"),
+            line(middle, 40, middle, 62, "c2"),
+            rect(middle - 13, 64, 26, 22, "c0"),
+            rect(middle - 13, 87, 26, 22, "c1"),
+            text(middle, 80, "K", "paper small strong", "middle"),
+            text(middle, 103, "V", "paper small strong", "middle"),
+        ]
+    return out
+
+
+def _latent(told: dict[str, str]) -> list[dict[str, Any]]:
+    """Draw the latent and the key that carries the position, which all heads read."""
+    return [
+        line(2.6, 44, WIDTH - 2.6, 44, "c2"),
+        line(105, 44, 105, 62, "c2"),
+        line(250, 44, 250, 62, "c2"),
+        rect(20, 64, 170, 45, "c4 round"),
+        text(105, 83, "latent", "paper strong", "middle"),
+        text(105, 100, f"{told['rank']} numbers", "paper small", "middle"),
+        rect(205, 64, 90, 45, "c0 round"),
+        text(250, 83, "position", "paper strong", "middle"),
+        text(250, 100, f"{told['rope']} numbers", "paper small", "middle"),
+    ]
+
+
+def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    """Draw how many numbers a token leaves in a layer, for all kinds that have been shown."""
+    told = schematic.told
+    out = [text(0, 140, "Kept of a token in one layer", "ink strong")]
+    rows = [*(((kind, label)) for kind, (_, label) in PAIRS.items()), (4, "a latent")]
+    for kind, label in rows[:step]:
+        y, colour = 150 + 38 * (kind - 1), "ink" if kind == step else "soft"
+        wide = WIDTH * schematic.value(f"numbers_{kind}") / schematic.value("numbers_1")
+        out += [
+            text(0, y + 10, label, f"{colour} strong" if kind == step else colour),
+            text(WIDTH, y + 10, told[f"numbers_{kind}"] + " numbers", colour, "end"),
+            named(f"bar {kind}", rect(0, y + 15, wide, 10, "c4" if kind == 4 else "c0")),
+        ]
+    return out
+
+
+def _models(schematic: Schematic) -> list[dict[str, Any]]:
+    """Draw the caches of published models."""
+    told = schematic.told
+    out = [text(0, 13, "A token in the whole cache, at two bytes a number", "ink strong")]
+    most = max(schematic.value(key) for key in MODELS)
+    for i, (key, name) in enumerate(MODELS.items()):
+        y = 30 + 70 * i
+        latent = key == "deepseek"
+        kind = (
+            f"{told['latent_heads']} heads, one latent"
+            if latent
+            else f"{told[f'{key}_heads']} heads, {told[f'{key}_pairs']} pairs"
+        )
+        out += [
+            text(0, y + 10, name, "ink strong"),
+            text(WIDTH, y + 10, told[key], "ink strong", "end"),
+            rect(0, y + 16, WIDTH * schematic.value(key) / most, 14, "c4" if latent else "c0"),
+            text(0, y + 45, f"{kind} in each of {told[f'{key}_layers']} layers", "soft small"),
+        ]
+    return out
+
+
+def _shape(key: str) -> dict[str, str | Number]:
+    """Return heads, pairs and layers of a model, and what a token takes in its cache."""
+    name = MODELS[key]
+    found: dict[str, str | Number] = {
+        key: Number(f'{BYTES} model="{name}"', 3),
+        f"{key}_layers": Number(f"models / {name} / n_layers", 3),
+    }
+    if key != "deepseek":
+        found[f"{key}_heads"] = Number(f"models / {name} / n_heads", 3)
+        found[f"{key}_pairs"] = Number(f"models / {name} / n_kv_heads", 3)
+    return found
+
+
+shared_heads = Schematic(
+    "shared-heads",
+    "Heads that share keys and values",
+    height=304,
+    numbers={
+        "heads": f"{LLAMA} / n_heads",
+        "pairs": f"{LLAMA} / n_kv_heads",
+        "width": Number(f"{LLAMA} / head_dim", 3),
+        "layers": f"{LLAMA} / n_layers",
+        "latent_heads": Number(f"{DEEPSEEK} / n_heads", 3),
+        "rank": Number("shapes / DeepSeek-V3 / kv_lora_rank", 3),
+        "rope": Number("shapes / DeepSeek-V3 / rope_dim", 3),
+        "numbers_1": Number("= 2 * {heads} * {width}", 5),
+        "numbers_2": Number("= 2 * {width}", 5),
+        "numbers_3": Number("= 2 * {pairs} * {width}", 5),
+        "numbers_4": Number("= {rank} + {rope}", 5),
+        "own": Number("= 2 * {numbers_1} * {layers}", 2, "B"),
+        **{key: found for name in MODELS for key, found in _shape(name).items()},
+    },
+    steps=[
+        Step(
+            "Attention looks back through many heads at once, each with a query of its own."
+            " If each of {heads} heads also kept its own key and value of {width} numbers, a token"
+            " would leave {numbers_1} numbers in every layer, {own} in all {layers}.",
+            "A row of {heads} dots, the query heads. Below each stand a key and a value. A bar"
+            " below is as long as the {numbers_1} numbers that they take.",
+        ),
+        Step(
+            "Nothing forces them to. In multi-query attention all heads ask their own questions"
+            " of the same notes: one key and one value, {numbers_2} numbers.",
+            "All {heads} query heads lead to a single K and a single V. Their bar,"
+            " {numbers_2} numbers, is a thin line under the first.",
+        ),
+        Step(
+            "Grouped-query attention stands between. In Llama 3.1 70B eight heads share a pair,"
+            " so {pairs} pairs are kept: {numbers_3} numbers, an eighth of what the heads alone"
+            " would need.",
+            "The query heads in {pairs} groups, each above a K and a V of its own. A third bar"
+            " shows {numbers_3} numbers, an eighth of the first.",
+        ),
+        Step(
+            "DeepSeek-V3 keeps neither keys nor values. One latent of {rank} numbers holds what"
+            " each head needs to make its own, and {rope} more tell the position. That is few bytes"
+            " for {latent_heads} heads, but each head has to work with all of them.",
+            "Two rows of dots, {latent_heads} query heads. All lead to two boxes, a latent of"
+            " {rank} numbers and a position of {rope}. A fourth bar shows {numbers_4} numbers,"
+            " between those of one pair and of eight.",
+        ),
+        Step(
+            "Over all layers, DeepSeek-V3 keeps {deepseek} of a token and Llama 3.1 70B {llama}."
+            " The model with nearly ten times the parameters has about a fifth of the cache.",
+            "Bars of the bytes that a token takes in four models: Llama 3.1 405B {llama_large},"
+            " Llama 3.1 70B {llama}, Qwen3 235B-A22B {qwen}, DeepSeek-V3 {deepseek}.",
+        ),
+    ],
+    draw=_draw,
+    caption="The shape of Llama 3.1 70B, and in the fourth step that of DeepSeek-V3. Bars are to"
+    " scale; the boxes above them are not.",
+)

@@ -1,0 +1,175 @@
+"""The ladder of memories: how long each takes to be read, and where a cache lies for how long.
+
+By the rule of the chapter alone: a tier suits what stays for about as long as reading all of the
+tier takes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..plotting.scenes.shapes import circle, line, rect, text
+from .schematic import WIDTH, Number, Schematic, Step, named
+
+DEEPSEEK = 'model="DeepSeek-V3" precision=fp8'
+# Rungs from the fastest down: name, capacity, bandwidth.
+CHIP = "accelerators / GB200 NVL72"
+GRACE = "memory_tiers / Grace with 480 GB, read at 307 GB/s, behind 2 GPUs over NVLink-C2C"
+FLASH = "memory_tiers / Micron 9650 Pro 30.72 TB, 28 GB/s read"
+DISK = "memory_tiers / Seagate Exos X24 24 TB, 285 MB/s sustained"
+TIERS = {
+    "chip": (
+        "Memory of a chip",
+        f"{CHIP} / hbm_capacity_bytes",
+        f"{CHIP} / hbm_bandwidth_bytes_per_s",
+    ),
+    "host": (
+        "Memory of its host",
+        f"{GRACE} / capacity_bytes",
+        f"{GRACE} / read_bandwidth_bytes_per_s",
+    ),
+    "flash": (
+        "A flash drive",
+        f"{FLASH} / capacity_bytes",
+        f"{FLASH} / read_bandwidth_bytes_per_s",
+    ),
+    "disk": ("A disk", f"{DISK} / capacity_bytes", f"{DISK} / read_bandwidth_bytes_per_s"),
+}
+STAYS = {3: "seconds", 4: "minutes", 5: "hour", 6: "day"}
+TOP, RUNG, BOX = 26, 58, 142  # of the rungs, and how wide their boxes are
+LEFT, FROM, TO = 158, 0.01, 172_800  # of the scale of times, in pixels and seconds
+
+
+def _along(seconds: float) -> float:
+    """Return the place of a time on the scale, which is logarithmic."""
+    return LEFT + (WIDTH - LEFT) * math.log(seconds / FROM) / math.log(TO / FROM)
+
+
+def nearest(schematic: Schematic, stay: str) -> str:
+    """Return the tier whose drain time is nearest to a stay, in proportion."""
+    wanted = math.log(schematic.value(stay))
+    return min(TIERS, key=lambda tier: abs(math.log(schematic.value(f"{tier}_drain")) - wanted))
+
+
+def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    told, stay = schematic.told, STAYS.get(step)
+    tier = nearest(schematic, stay) if stay else "chip"
+    out = [text(0, 13, "Room and speed", "ink strong")]
+    if step > 1:
+        out += [
+            text(LEFT, 13, "Read once through in", "ink strong"),
+            line(LEFT, TOP + 4 * RUNG - 6, WIDTH, TOP + 4 * RUNG - 6, "soft"),
+        ]
+    if stay:
+        x = _along(schematic.value(stay))
+        out += [
+            named("stay", rect(x - 1, TOP, 2, 4 * RUNG - 6, "c1")),
+            text(min(x, WIDTH - 15), TOP + 4 * RUNG + 11, told[stay], "c1 strong", "middle"),
+        ]
+    for i, (key, (name, _, _)) in enumerate(TIERS.items()):
+        y = TOP + RUNG * i
+        out += [
+            rect(0.5, y + 0.5, BOX - 1, 46, "soft outline round"),
+            text(9, y + 19, name, "ink strong"),
+            text(9, y + 37, f"{told[f'{key}_room']}, {told[f'{key}_rate']}", "soft small"),
+        ]
+        if step > 1:
+            out += _drain(key, y + 23, schematic)
+    y = TOP + RUNG * list(TIERS).index(tier)
+    out.append(named("cache", rect(BOX - 18, y + 6, 12, 12, "c1")))
+    bottom = TOP + 4 * RUNG + 36
+    out += [
+        rect(0, bottom - 9, 9, 9, "c1"),
+        text(15, bottom, f"a cache of {told['tokens']} tokens: {told['cache']}", "ink"),
+    ]
+    verb = "fetched" if stay else "read"
+    words = f"{verb} in {told[f'{tier}_fetch']}"
+    return [*out, text(15, bottom + 20, words, "c1 strong")]
+
+
+def _drain(key: str, y: float, schematic: Schematic) -> list[dict[str, Any]]:
+    """Draw how long a tier takes to be read once through."""
+    x, told = _along(schematic.value(f"{key}_drain")), schematic.told[f"{key}_drain"]
+    right, wide = x < WIDTH - 70, 7 * len(told)
+    return [
+        line(LEFT, y, WIDTH, y, "grid"),
+        circle(x, y, 5, "c0"),
+        # The line of a stay passes behind the words.
+        rect(x + (7 if right else -wide - 8), y - 17, wide, 14, "paper"),
+        text(x + (9 if right else -9), y - 6, told, "c0 strong", "start" if right else "end"),
+    ]
+
+
+def _tier(key: str) -> dict[str, str | Number]:
+    """Return the numbers of a tier."""
+    _, room, rate = TIERS[key]
+    return {
+        f"{key}_room": Number(room, 3),
+        f"{key}_rate": Number(rate, 3),
+        f"{key}_drain": f"drained_hold_time tier_capacity={{{key}_room}}"
+        f" tier_bandwidth={{{key}_rate}}",
+        f"{key}_fetch": f"retrieve_time batch=1 devices=1 context={{tokens}}"
+        f" tier_bandwidth={{{key}_rate}} {DEEPSEEK}",
+    }
+
+
+memory_ladder = Schematic(
+    "memory-ladder",
+    "A cache goes down the ladder of memories",
+    height=TOP + 4 * RUNG + 62,
+    numbers={
+        "tokens": Number("= 100000", 6),
+        "cache": f"resident_caches device_batch=1 context={{tokens}} {DEEPSEEK}",
+        **{name: number for key in TIERS for name, number in _tier(key).items()},
+        "seconds": Number("= 3", unit="s"),
+        "minutes": Number("= 300", unit="s"),
+        "hour": Number("= 3600", unit="s"),
+        "day": Number("= 86400", unit="s"),
+    },
+    steps=[
+        Step(
+            "Your conversation of {tokens} tokens has left {cache} in the memory of a chip. You"
+            " pause to think, or go to lunch. Should it stay there? Further down is more room,"
+            " and slower reading.",
+            "Four boxes, one under another: the memory of a chip, {chip_room} at {chip_rate};"
+            " that of its host, {host_room} at {host_rate}; a flash drive, {flash_room} at"
+            " {flash_rate}; a disk, {disk_room} at {disk_rate}. The cache lies in the first.",
+        ),
+        Step(
+            "Ask of each how long it takes to read all of it, capacity over bandwidth. From"
+            " {chip_drain} to {disk_drain} is more than six powers of ten.",
+            "Beside each box a dot on a scale of times: {chip_drain}, {host_drain},"
+            " {flash_drain}, {disk_drain}.",
+        ),
+        Step(
+            "A tier suits what stays for about that long: sooner, and you wait for a slow device;"
+            " later, and a fast one is filled for nothing. A pause of {seconds} belongs in the"
+            " host\u2019s memory.",
+            "A line at {seconds} passes near the dot of the host\u2019s memory, where the cache"
+            " lies now. It is fetched in {host_fetch}.",
+        ),
+        Step(
+            "Five minutes are far too long for that, and nearest to flash. Fetching is slower, but"
+            " {flash_fetch} is little to whoever has been away for minutes.",
+            "The line stands at {minutes}, nearest to the dot of flash, where the cache lies now."
+            " It is fetched in {flash_fetch}.",
+        ),
+        Step(
+            "An hour is flash again. Drives have grown, so that reading one once through takes"
+            " {flash_drain}, and a disk takes nearly a day.",
+            "The line stands at {hour}, still nearer to flash than to disk. The cache has not"
+            " moved.",
+        ),
+        Step(
+            "Only what waits for a day belongs on a disk by this rule, and then whoever comes back"
+            " waits {disk_fetch} for {cache}.",
+            "The line stands at {day}, next to the dot of the disk, where the cache lies now. It"
+            " is fetched in {disk_fetch}.",
+        ),
+    ],
+    draw=_draw,
+    caption="DeepSeek-V3 in fp8; memories of a GB200 and its Grace, one drive and one disk. Times"
+    " on a logarithmic scale. The rule takes the device to be all that waits; this chapter says"
+    " what changes when chips wait too.",
+)
