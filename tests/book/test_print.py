@@ -14,6 +14,8 @@ from xml.etree import ElementTree
 import pikepdf
 import pytest
 
+from handful_explorers.schematics import shared_heads
+from handful_explorers.schematics.schematic import texts
 from handful_site import book_files, bootstrap, build
 from handful_site.print import book, epub, pdf
 
@@ -75,8 +77,16 @@ def test_a_choice_says_which_is_right(gathered):
 def test_no_furniture_of_the_site_is_left(gathered):
     for page in gathered[0]:
         assert not page.body.select(
-            "script, button, input, .headerlink, details.explorer-data, [hidden], [style]"
+            "script, button, input, .headerlink, details.explorer-data, [hidden], [style], "
+            "[data-steps], .schematic [visibility]"
         ), page.name
+
+
+def test_a_schematic_has_its_last_picture_and_all_sentences(gathered):
+    page = next(page.body for page in gathered[0] if page.name == "balance-batch")
+    figure = page.select_one("figure.schematic")
+    assert [li.get_text() for li in figure.select("ol > li")] == shared_heads.sentences()
+    assert [one.get_text() for one in figure.select("svg text")] == texts(shared_heads.pictures[-1])
 
 
 def test_a_link_that_leads_nowhere_is_refused(raw, tmp_path):

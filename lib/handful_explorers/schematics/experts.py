@@ -209,7 +209,7 @@ LAYER = 'device_batch=128 scale_up_domains=2 hardware="H100 SXM" model="DeepSeek
 
 expert_layer = Schematic(
     "expert-layer",
-    "One expert layer, in one machine and in two",
+    "An expert layer, whole and cut in two",
     height=BOTTOM + 98,
     numbers={
         "chips": f"= {CHIPS}",

@@ -116,7 +116,7 @@ def _tier(key: str) -> dict[str, str | Number]:
 
 memory_ladder = Schematic(
     "memory-ladder",
-    "A cache goes down the ladder of memories",
+    "Down the ladder of memories",
     height=TOP + 4 * RUNG + 62,
     numbers={
         "tokens": Number("= 100000", 6),
