@@ -94,6 +94,8 @@ def test_curves_of_both_are_drawn(opened):
     tab, page = opened("latency-and-cost.html")
     figure = page.locator("figure.explorer").first
     curves = figure.locator(".ex-curve:visible")
+    figure.scroll_into_view_if_needed()  # it is drawn when it comes near
+    curves.first.wait_for()
     before, first = curves.count(), curves.first.get_attribute("d")
     page.get_by_role("button", name="Compare").click()
     assert figure.locator(".is-beside").count() == 0  # both are the same so far
