@@ -146,3 +146,16 @@ def test_a_wrong_address_is_told(opened):
     _, page = opened("latency-and-cost.html?beside.hardware=H100+SXN")
     assert "There is no chip “H100 SXN” in this book" in page.locator(".bar-notes").inner_text()
     assert page.locator(".bar-beside").is_visible()
+
+
+def test_both_numbers_stay_in_their_column_on_a_phone(site, watch):
+    tab = watch(width=375, height=800, reduced_motion="reduce")
+    page = tab.open(f"{site}latency-and-cost.html?beside.hardware=H100+SXM")
+    figure = page.locator("figure.explorer").first
+    figure.scroll_into_view_if_needed()
+    figure.locator(".ex-row .beside:not(:empty)").first.wait_for()
+    over = page.evaluate("""() => [...document.querySelectorAll("figure.explorer .ex-row")]
+      .filter((row) => row.checkVisibility() && [...row.querySelectorAll("strong, span")].some(
+        (part) => part.getBoundingClientRect().right > row.getBoundingClientRect().right + 1))
+      .map((row) => row.textContent)""")
+    assert over == []

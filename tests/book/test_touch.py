@@ -125,3 +125,22 @@ def test_back_to_top_lies_on_no_control(chapter):
           return { faults, shown }; }"""
     )
     assert covered["faults"] == [] and covered["shown"] > 10
+
+
+def test_the_open_bar_folds_when_the_reader_goes_on(chapter):
+    summary, panel = chapter.locator(".bar-summary"), chapter.locator(".bar-panel")
+    chapter.evaluate("scrollTo({ top: 4000, behavior: 'instant' })")
+    summary.tap()
+    expect(panel).to_be_visible()
+    expect(chapter.locator("#bar-hardware")).to_be_visible()
+    held = "document.elementFromPoint(180, 700).getBoundingClientRect().top"
+    before = chapter.evaluate(held)
+    Finger(chapter).swipe(180, 700, 2, -3)
+    expect(summary).to_have_attribute("aria-expanded", "false")
+    expect(panel).to_be_hidden()
+    assert chapter.evaluate(held) == before  # the text below has not moved
+    summary.tap()
+    chapter.locator("#bar-hardware").focus()
+    chapter.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    assert chapter.evaluate("document.activeElement.className") == "bar-summary"

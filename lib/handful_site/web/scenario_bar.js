@@ -216,14 +216,26 @@ export function mountBar(before, problems = []) {
         "Scenario: the chip, model, precision and context that this page's numbers are for",
     },
     summary,
-    fields,
-    below,
+    h("div", { class: "bar-panel" }, fields, below),
     beside,
     notes,
   );
-  summary.addEventListener("click", () => {
-    const open = bar.classList.toggle("is-open");
+  /** @param {boolean} open */
+  const unfold = (open) => {
+    bar.classList.toggle("is-open", open);
     summary.setAttribute("aria-expanded", String(open));
+  };
+  const isOpen = () => bar.classList.contains("is-open");
+  summary.addEventListener("click", () => unfold(!isOpen()));
+  // Unfolded it covers half of a phone, so it folds when the reader goes on.
+  for (const kind of ["pointerdown", "focusin"])
+    addEventListener(kind, ({ target }) => {
+      if (isOpen() && target instanceof Node && !bar.contains(target)) unfold(false);
+    });
+  bar.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape" || !isOpen()) return;
+    unfold(false);
+    summary.focus();
   });
 
   let complaints = [...store.problems, ...problems];
@@ -266,7 +278,7 @@ export function mountBar(before, problems = []) {
     compare.hidden = Boolean(store.pinned);
     beside.hidden = !store.pinned;
     put(pinned, "text", store.pinned ? nameOf(store.pinned) : "");
-    put(how, "text", store.beside ? "Beside it:" : "Now choose another scenario to see beside");
+    put(how, "text", store.beside ? "Compared with" : "Now choose another scenario to see beside");
     const lines = [...complaints, ...store.notes];
     notes.hidden = !lines.length;
     put(notes, "text", lines.join(" "));
