@@ -121,7 +121,7 @@ differences = Explorer(
     ],
     caption="Each square counts the inputs, of sixteen, for which a difference in becomes a "
     "difference out: "
-    "the darker, the surer. The chosen row carries its counts.",
+    "the stronger its fill, the surer. The chosen row carries its counts.",
 )
 
 # Nudges -------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ avalanche_with_depth = Explorer(
         Preset("Larger weights", {"depth": 24, "gain": "3"}, "", ""),
     ],
     caption="Distance over that of two unrelated inputs: half of the bits, or √2 of the length. "
-    "Dots are simulated networks of width 64, pale lines layers of endless width.",
+    "Dots are simulated networks of width 64, faint lines layers of endless width.",
 )
 
 

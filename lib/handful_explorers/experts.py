@@ -164,8 +164,9 @@ racks_scene = Explorer(
             "",
         ),
     ],
-    caption="The dark square is the token's chip, coloured squares hold its eight experts, and "
-    "pale ones hand copies on. Copies for the token's own rack stay on its fabric; the others "
+    caption="The square in the colour of the text is the token's chip, coloured squares hold its "
+    "eight experts, and faint ones hand copies on. Copies for the token's own rack stay on its "
+    "fabric; the others "
     "take the network between the racks, whose wires are as wide as the bytes that leave. Below, "
     "how long "
     "each wire is busy in one layer.",

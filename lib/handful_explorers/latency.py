@@ -90,7 +90,7 @@ cost_against_batch = Explorer(
     ],
     marks=[Mark(latency.cost_floor, "floor of any slow mode", axis="y"), _ROOM],
     controls=[_context()],
-    readouts=[Readout(latency.slow_mode_price, "The floor, as a share of this cost")],
+    readouts=[Readout(latency.unbatched_penalty, "Times the floor of any slow mode")],
     presets=[
         Preset(
             "Alone",
@@ -123,7 +123,7 @@ fast_and_slow = Explorer(
     y=Scale("Cost of one token", "$/token"),
     across=(latency.tokens_per_user, Scale("Tokens per second for one user")),
     curves=[Curve(latency.cost_per_token, "every batch from 1 to 65,536", role="total")],
-    marks=[Mark(latency.cost_floor, "slow mode ends here", axis="y")],
+    marks=[Mark(latency.cost_floor, "slow mode ends here", axis="y"), _ROOM],
     controls=[
         _context(),
         Control(
@@ -131,8 +131,8 @@ fast_and_slow = Explorer(
         ),
     ],
     readouts=[
-        latency.step_time,
-        Readout(latency.fast_mode_price, "That speed costs, per token, × this"),
+        Readout(latency.step_time, "Step, without the latency of its layers"),
+        Readout(latency.fast_mode_price, "Price of the fast mode, per token, as a multiple"),
         Readout(latency.fastest_stream, "Fastest stream when all weights are read"),
     ],
     presets=[
@@ -151,7 +151,8 @@ fast_and_slow = Explorer(
         Preset("Slow mode", {"batch": 65536}, "slow mode saves little", "15:31"),
     ],
     caption="Each point is a batch. To the right answers stream faster and cost more; no choice "
-    "of batch leaves the line.",
+    "of batch leaves the line. The latency of the layers is left out here, as in the lecture: on a "
+    "rack it ends the line much further to the left.",
 )
 
 attention_against_context = Explorer(

@@ -80,7 +80,7 @@ predicted_and_measured = Explorer(
         Preset("With four numbers", {"set": "llama-3.1-70b-h100-sxm", "shown": "terms"}),
         Preset("Hundreds of experts", {"set": "deepseek-v3-b200-sxm", "shown": "terms"}),
     ],
-    caption="Each dot is a server under steady load. On the dark line measured and predicted "
+    caption="Each dot is a server under steady load. On the diagonal measured and predicted "
     "agree; "
     "with four numbers, each dot is predicted by a fit that has not seen it.",
 )

@@ -159,7 +159,7 @@ schedules = Explorer(
             },
         ),
     ],
-    caption="Numbers are micro-batches, the bare floor of a row is waiting. Pale bars belong to a "
+    caption="Numbers are micro-batches, the bare floor of a row is waiting. Faint bars belong to a "
     "device's second piece of the model, "
     "or in DualPipe to the stream from the other end; two half-high bars are passes that overlap.",
 )

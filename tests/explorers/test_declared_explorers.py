@@ -102,11 +102,7 @@ NO_LIMIT = {
 
 @pytest.mark.parametrize(
     "name",
-    sorted(
-        n
-        for n, e in EXPLORERS.items()
-        if not e.scene and not e.across and e.sweep.name in ("batch", "context")
-    ),
+    sorted(n for n, e in EXPLORERS.items() if not e.scene and e.sweep.name in ("batch", "context")),
 )
 def test_a_batch_and_a_context_end_where_memory_does(name):
     """Beyond, the plot is hatched, and its words say so; or there is a reason why not."""

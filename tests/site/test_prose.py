@@ -177,7 +177,11 @@ def test_what_counts_as_bare(text, caught):
     assert len(bare_figures(text)) == caught
 
 
-COLOURS = re.compile(r"\b(red|orange|yellow|green|blue|purple|violet|pink|brown|grey|gray)\b", re.I)
+COLOURS = re.compile(
+    r"\b(red|orange|yellow|green|blue|purple|violet|pink|brown|grey|gray|darker|pale(r)?)\b"
+    r"|\bis dark\b|\b(black|white|dark|light(er)?) (line|square|curve|dot|bar|box)",
+    re.I,
+)
 
 
 @pytest.mark.parametrize(

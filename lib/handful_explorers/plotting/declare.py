@@ -203,7 +203,7 @@ class Mark:
 
     It is upright (axis "x") or level ("y").  band: factors (low, high); a shaded strip in place of
     a line.  limit: no more fits than this, so that all beyond is hatched, and words say so of a
-    cursor there.
+    cursor there; words only where another quantity than the sweep's runs along the axis.
     """
 
     formula: Formula

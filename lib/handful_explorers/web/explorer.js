@@ -597,18 +597,21 @@ class Explorer {
    * @returns {import("./plot.js").FrameMark[]}
    */
   marksOf(result) {
-    return result.marks
-      .filter((m) => Number.isFinite(m.value))
-      .map(({ mark, value }) => ({
-        key: mark.label,
-        axis: mark.axis,
-        band: mark.band,
-        limit: mark.limit,
-        value,
-        text:
-          `${mark.label} ` +
-          `${mark.axis === "x" ? plain(value, mark.unit, 3) : formatValue(value, mark.unit)}`,
-      }));
+    return (
+      result.marks
+        // What fits is a place along the sweep, and another quantity may run along the axis.
+        .filter(({ mark, value }) => Number.isFinite(value) && !(mark.limit && this.spec.across))
+        .map(({ mark, value }) => ({
+          key: mark.label,
+          axis: mark.axis,
+          band: mark.band,
+          limit: mark.limit,
+          value,
+          text:
+            `${mark.label} ` +
+            `${mark.axis === "x" ? plain(value, mark.unit, 3) : formatValue(value, mark.unit)}`,
+        }))
+    );
   }
 
   // Whether the axes are still on their way to their ends.
