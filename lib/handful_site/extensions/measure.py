@@ -28,7 +28,7 @@ def place() -> Part:
         '<div class="measure" id="measure">'
         '<p class="measure-still">On the site, with scripts, a button here measures the computer '
         "that shows the page. The command below needs neither.</p>"
-        '<div class="measure-bar"><button type="button">Measure this computer</button>'
+        '<div class="measure-bar" hidden><button type="button">Measure this computer</button>'
         '<span role="status">Two seconds or so, and 0.3 GB of memory. Nothing is sent or kept.'
         "</span></div>"
         f'<script type="application/json" id="measure-data">{text}</script></div>'

@@ -212,8 +212,8 @@ class Measurement {
       : "Make it the book’s chip";
     this.results.replaceChildren(
       this.lines,
-      h("p", { text: described(found) }),
       h("div", { class: "measure-bar" }, this.check, this.use),
+      h("p", { text: described(found) }),
     );
     this.draw([]);
     this.said.textContent =
@@ -246,22 +246,27 @@ class Measurement {
     this.said.textContent = "Checked: the dots in the plot are your computer’s times.";
   }
 
-  // The page's plot begins anew, with these rates on its sliders and these times as its dots.
+  // The page's plot goes over to these rates, with these times as its dots.
   /** @param {[number, number][]} at */
   draw(at) {
     const { plots, mount } = this.page,
-      { rates } = this,
       plot = plots.get(this.figure);
     if (!plot) return;
-    const { host, spec } = plot;
+    const { host, spec, state } = plot;
     plot.destroy();
-    for (const control of spec.controls)
-      if (control.type === "log" && control.name in rates) {
-        const value = rates[/** @type {keyof Rates} */ (control.name)];
-        control.value = Math.min(Math.max(value, control.min), control.max);
-      }
     spec.points = at.length ? [{ label: "measured here", at }] : [];
-    plots.set(this.figure, mount(host, spec));
+    const next = mount(host, spec);
+    plots.set(this.figure, next);
+    next.set(state);
+    for (const control of spec.controls)
+      if (control.type === "log" && control.name in this.rates) {
+        const rate = this.rates[/** @type {keyof Rates} */ (control.name)],
+          value = Number(rate.toPrecision(3));
+        next.set(
+          { [control.name]: Math.min(Math.max(value, control.min), control.max) },
+          { glide: true },
+        );
+      }
   }
 
   // Of the chip's fields those that were measured; its memory is what a browser tells of it.

@@ -189,9 +189,18 @@ async function time(work, count) {
   return performance.now() - begun;
 }
 
+// Milliseconds that the clock goes on at a time: browsers round it, to one or less, some to a
+// hundred.
+function clockStep() {
+  const begun = performance.now();
+  let now = begun;
+  while (now === begun) now = performance.now();
+  return now - begun;
+}
+
 /**
- * Milliseconds of one call, least first: each timing lasts some `least` milliseconds, because
- * browsers round their clocks, to a millisecond or finer.  On a slow machine there are fewer.
+ * Milliseconds of one call, least first.  Each timing lasts `least` milliseconds or more, and all
+ * of them a second or so: on a slow machine there are fewer.
  *
  * @param {(count: number) => Promise<void> | void} work
  * @param {number} least
@@ -204,7 +213,7 @@ async function times(work, least, repeats) {
   while ((took = await time(work, count)) < least)
     count = Math.ceil(count * Math.min(10, (1.2 * least) / Math.max(took, 0.1)));
   const all = [took];
-  for (let spent = took; all.length < repeats && spent < 20 * least; spent += took)
+  for (let spent = took; all.length < repeats && spent < 1200; spent += took)
     all.push((took = await time(work, count)));
   return all.map((one) => one / count).sort((a, b) => a - b);
 }
@@ -222,7 +231,8 @@ const rate = (amount, milliseconds) => ({
 /**
  * @param {{ batches?: number[], least?: number, software?: boolean }} request
  */
-async function measure({ batches, least = 60, software = false }) {
+async function measure({ batches, least: wanted = 60, software = false }) {
+  const least = Math.max(batches ? wanted / 2 : wanted, 20 * clockStep());
   const device = (await gpu(software).catch(() => null)) ?? (await processor());
   if (!device) return { missing: true };
   const { kind, name, fused, weights, near } = device,
@@ -245,7 +255,7 @@ async function measure({ batches, least = 60, software = false }) {
   const points = [];
   for (const batch of batches) {
     step();
-    const [best] = await times((count) => device.layer(batch, count), least / 2, 3);
+    const [best] = await times((count) => device.layer(batch, count), least, 3);
     points.push([batch, ((best / 1000) * WEIGHTS) / weights]);
   }
   return { ...about, points };

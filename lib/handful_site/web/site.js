@@ -121,7 +121,8 @@ function offerMeasurement() {
     button = place?.querySelector("button"),
     said = place?.querySelector("[role=status]");
   if (!place || !button || !said) return;
-  place.classList.add("is-on");
+  place.querySelector(".measure-still")?.remove();
+  button.parentElement?.removeAttribute("hidden");
   const begin = () =>
     import(new URL(`./measure.js?v=${MEASURE_MARK}`, import.meta.url).href)
       .then(({ start }) => {
