@@ -200,6 +200,7 @@ def page_rows() -> dict[str, Any]:
         "hardware": [_hardware(row) for row in facts.load("accelerators") if _serves(row)],
         "model": [
             model_row(shapes.of_row(row), row.source)
+            | ({"counts": why} if (why := shapes.published_difference(row.name)) else {})
             for row in facts.load("shapes")
             if row.verified and not row["compressed_layers"]
         ],

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from . import facts
+from .units import format_value
 
 
 class ShapeError(ValueError):
@@ -257,6 +258,54 @@ def active_parameters(s: Shape, input_embedding: bool = True) -> int:
             s.learned_positions * s.d_model if s.tied_embeddings else parts["input embedding"]
         )
     return sum(parts.values()) - idle - looked_up
+
+
+def published_difference(name: str) -> str:
+    """Return why a model's published counts are not those of its shape, in sentences.
+
+    The result is "" where each is within two per cent, or where the table `models` has none.  A
+    published count of active parameters is set beside the nearest of the ways to count them.
+
+    >>> published_difference("Llama 3.1 70B")
+    ''
+    >>> print(published_difference("gpt-oss-120b").replace("\N{NO-BREAK SPACE}", " "))
+    The book counts 5.71 billion active parameters for gpt-oss-120b, and 5.1 billion are published:
+    without the input embedding, whose 201,088 × 2,880 weights (579 million) are looked up and not
+    multiplied, the count is 5.13 billion.
+    """
+    published = next((row for row in facts.load("models") if row.name == name), None)
+    if published is None or name not in names(countable=True):
+        return ""
+    s, said = shape(name), []
+    total, stated = total_parameters(s), published["total_params_reported"]
+    if stated and _apart(total, stated):
+        said.append(
+            f"The shape of {name} has {_count(total)} parameters, and {_count(stated)} are "
+            "published, a round number."
+        )
+    active, stated = active_parameters(s), published["active_params_reported"]
+    if stated and _apart(active, stated):
+        parts, size = breakdown(s), f"{s.vocab:,} × {s.d_model:,} weights"
+        ways = {
+            parts["input embedding"]: f"without the input embedding, whose {size} "
+            f"({_count(parts['input embedding'])}) are looked up and not multiplied,",
+            parts["input embedding"] + parts["output head"]: "without the input embedding and the "
+            f"output head, each of {size} ({_count(parts['output head'])}),",
+        }
+        left_out = min(ways, key=lambda weights: abs(active - weights - stated))
+        said.append(
+            f"The book counts {_count(active)} active parameters for {name}, and {_count(stated)} "
+            f"are published: {ways[left_out]} the count is {_count(active - left_out)}."
+        )
+    return " ".join(said)
+
+
+def _apart(count: float, published: float) -> bool:
+    return abs(count / published - 1) > 0.02
+
+
+def _count(parameters: float) -> str:
+    return format_value(parameters, "1")
 
 
 def prediction_parameters(s: Shape) -> int:

@@ -149,6 +149,8 @@ def estimate(
             "of "
             f"{format_value(fits, 'sequence')}."
         )
+    if why := _row("model", model).get("counts"):
+        notes.append(why)
     results = (*_step(times, known), *_cost(times, known), *_balance(known), *_memory(known, fits))
     given = {name: value for name, value in overrides.items() if name != "devices"}
     return Estimate(asked, given, results, tuple(notes), _conventions())

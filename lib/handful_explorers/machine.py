@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipywidgets import FloatLogSlider
 
-from handful import balance, latency
+from handful import balance, latency, scenario
 from handful_evidence import measure
 
 from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Scale, Sweep
@@ -18,6 +18,7 @@ _LAYER = {
     "kv_bytes_per_token": 0,
     "kv_window_bytes": 0,
     "routed_parameters": 0,
+    **scenario.CONSTANTS,
 }
 
 
@@ -46,7 +47,7 @@ one_layer_on_this_computer = Explorer(
     ],
     presets=[
         Preset(
-            "The machine that was measured",
+            "The recorded machine",
             {
                 "peak_flops": float(f"{_RECORDED.peak_flops:.3g}"),
                 "memory_bandwidth": float(f"{_RECORDED.memory_bandwidth:.3g}"),
@@ -55,5 +56,5 @@ one_layer_on_this_computer = Explorer(
         Preset("A large GPU in 16 bits", {"peak_flops": 989e12, "memory_bandwidth": 3.35e12}),
     ],
     caption="A square layer in 32-bit numbers against a batch of vectors. "
-    "Set both sliders to what the command prints for your machine.",
+    "The measurement in the page sets both sliders for your machine, and so can you.",
 )

@@ -22,7 +22,7 @@ SHARED = (
 )
 # How one of our modules names another that it asks for later, with a mark made of what that one
 # holds.
-LATER = re.compile(r"([\w-]+\.js)\?v=([0-9a-f]{8})")
+LATER = re.compile(r"((?:[\w-]+/)*[\w-]+\.js)\?v=([0-9a-f]{8})")
 
 
 def bundle(static: Path, sheets: Iterable[str], node: list[str], root: Path) -> str:

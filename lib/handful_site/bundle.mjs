@@ -8,6 +8,8 @@
 //   search.js                  the search; asked for by whoever reaches for it
 //   schematic.js               steps of schematics; asked for by pages that have some
 //   python.js                  cells that run in the page; asked for on a click
+//   measure.js                 measures the reader's machine; asked for on a click
+//   measure/worker.js          what does it, in a folder of its own (hosting.py says why)
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
 //   katex/                     its style sheet and woff2 fonts
 // The scenario rows are imported as "handful-rows"; build.py writes them first.
@@ -24,6 +26,8 @@ import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
+import wabt from "wabt";
+import { fused, plain, TURN } from "./measure/kernel.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2]);
@@ -37,12 +41,26 @@ const entries = {
   search: 'export * from "./web/search/search.js";',
   schematic: 'export * from "../handful_explorers/web/schematic.js";',
   python: 'export * from "./python/cells.js";',
+  "measure/worker": 'import "./measure/worker.js";',
+  measure: 'export * from "./measure/measure.js";',
   handful: 'import "./web/theme.css"; import "./web/theme_controls.js"; import "./web/site.js";',
   explorer: 'export { default } from "../handful_explorers/web/explorer.js";',
 };
 
+const assembler = await wabt();
+// A module of WebAssembly as base64.
+/** @param {string} text */
+const assembled = (text) =>
+  Buffer.from(
+    assembler.parseWat("kernel", text, { simd: true, relaxed_simd: true }).toBinary({}).buffer,
+  ).toString("base64");
+
 /** @type {Record<string, string>} */
-const marks = {};
+const marks = {
+  FUSED_KERNEL: JSON.stringify(assembled(fused)),
+  PLAIN_KERNEL: JSON.stringify(assembled(plain)),
+  KERNEL_TURN: String(TURN),
+};
 // d3-array's own bundle holds internmap; KaTeX is copied below.
 const held = new Set(["katex", "internmap"]);
 // Whose the fonts are, where the package's licence names the one from whom it has them.
@@ -70,9 +88,9 @@ for (const [name, contents] of Object.entries(entries)) {
       if (bytesInOutput && owner) held.add(owner);
     }
   // The address of what is asked for later changes with what it holds, so that no old copy is used.
-  const late = ["study", "search", "schematic", "python"].includes(name);
+  const late = !["database", "handful", "explorer"].includes(name);
   if (late)
-    marks[`${name.toUpperCase()}_MARK`] = JSON.stringify(
+    marks[`${name.toUpperCase().replace("/", "_")}_MARK`] = JSON.stringify(
       createHash("sha256")
         .update(readFileSync(join(out, `${name}.js`)))
         .digest("hex")

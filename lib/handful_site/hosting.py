@@ -21,8 +21,11 @@ HEADERS = {
     "microphone=(), payment=(), usb=()",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-# Folders whose files go by another policy: a worker that compiles WebAssembly, which no page may.
-POLICIES = {f"{inpage.FOLDER}/": inpage.POLICY}
+# Folders whose files go by another policy: workers that compile WebAssembly, which no page may.
+POLICIES = {
+    f"{inpage.FOLDER}/": inpage.POLICY,
+    "_static/handful/measure/": inpage.POLICY,
+}
 # A name with a mark made of what the file holds: the same name is always the same file.
 LASTING = (
     r"/_static/(pyodide/[0-9a-f]{8}/[\w.-]+|files/[^/]+-[0-9A-Z]{8}|"
@@ -62,8 +65,11 @@ def said(path: str) -> dict[str, str]:
 
     >>> said("/index.html")["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
     True
-    >>> "wasm" in said("/book/_static/pyodide/worker.js")["Content-Security-Policy"]
-    True
+    >>> [
+    ...     "wasm" in said(f"/book/{folder}worker.js")["Content-Security-Policy"]
+    ...     for folder in POLICIES
+    ... ]
+    [True, True]
     """
     other = next((policy for folder, policy in POLICIES.items() if f"/{folder}" in path), None)
     return HEADERS | ({"Content-Security-Policy": other} if other else {})

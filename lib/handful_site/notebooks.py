@@ -9,9 +9,13 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import wheel
 from .notebook_text import citations, relink, to_markdown, written_out
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 CELL = re.compile(r"^\s*(`{3,}|:{3,}|~{3,})\{code-cell\}", re.M)
 
@@ -59,6 +63,22 @@ def first_cell(package: Path, site: str = "") -> str:
             address=f"{site}{wheel.FOLDER}/{package.name}", digest=wheel.digest(package)
         )
     return FROM_FILE.format(name=package.name)
+
+
+def apart_from_the_site(cell: NotebookNode) -> NotebookNode:
+    """Return a cell, or a word in the place of one that asks for the site's own package.
+
+    That is not in the wheel: it makes what only the scripts of a page can work.
+
+    >>> from nbformat.v4 import new_code_cell
+    >>> apart_from_the_site(new_code_cell("1 + 1")).source
+    '1 + 1'
+    """
+    from nbformat.v4 import new_markdown_cell
+
+    if cell.cell_type == "code" and re.search(r"^(from|import) handful_site\b", cell.source, re.M):
+        return new_markdown_cell("*The page on the site has a part here that needs its scripts.*")
+    return cell
 
 
 def problems(page: str) -> tuple[str, str] | None:
@@ -115,6 +135,7 @@ def convert(
                 "copy the header of another chapter."
             )
         notebook.metadata.pop("jupytext", None)
+        notebook.cells = [apart_from_the_site(cell) for cell in notebook.cells]
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = relink(

@@ -397,6 +397,14 @@ def test_a_pasted_configuration_becomes_the_books_scenario(tab, site):
     )
 
 
+def test_the_form_explains_a_published_count_that_is_another(tab, site):
+    page = tab.open(site + "your-model.html")
+    said = page.locator(".yours-model .yours-note")
+    for name, count in (("gpt-oss-120b", 1), ("Llama 3.1 70B", 0)):
+        start(page, name)
+        assert said.all_text_contents() == [shapes.published_difference(name)] * count
+
+
 def test_a_chip_of_ones_own_and_its_link(tab, site, watch):
     page = tab.open(site + "your-model.html")
     page.locator("#yours-hardware-start").select_option("H100 SXM")

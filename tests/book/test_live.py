@@ -11,7 +11,7 @@ import shutil
 
 import pytest
 
-from handful import balance, experts, latency, scenario
+from handful import balance, experts, latency, scenario, shapes
 from handful.query import lecture_seconds
 from handful.units import format_value
 from handful_site import build
@@ -143,6 +143,19 @@ def test_the_bar_notes_what_python_notes(page, choice):
     page.locator(".bar").wait_for()
     said = page.locator(".bar-notes").text_content()
     assert said == " ".join(scenario.notes(**choice))
+
+
+def test_a_box_explains_a_published_count_that_is_another(page):
+    for model, count in (("gpt-oss-120b", 1), ("Llama 3.1 70B", 0)):
+        page.locator("#bar-model").select_option(model)
+        page.locator("[data-live=step]").click()
+        said = page.locator(".pop .pop-counts")
+        assert said.all_text_contents() == [shapes.published_difference(model)] * count
+        page.keyboard.press("Escape")
+    page.locator("#bar-model").select_option("gpt-oss-120b")
+    page.locator("[data-live=crossing]").click()  # which has no count of parameters in it
+    assert page.locator(".pop").count() == 1 and page.locator(".pop .pop-counts").count() == 0
+    page.keyboard.press("Escape")
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from handful import latency, scenario
+from handful import latency, scenario, shapes
 from handful.scenario import ScenarioError
 from handful.symbolic.quantities import QuantityError
 from handful.units import UNITS, format_value
@@ -209,6 +209,11 @@ def test_keys_name_units_and_values_are_json():
 def test_the_usual_batch_needs_no_saying():
     assert estimate().values() == estimate(batch=BATCH).values()
     assert estimate().values()["step_time_s"] == latency.step_time(scenario.values(), batch=BATCH)
+
+
+def test_a_published_count_that_is_another_is_explained():
+    assert shapes.published_difference("gpt-oss-120b") in estimate(model="gpt-oss-120b").notes
+    assert not any("published" in note for note in estimate(model="Llama 3.1 70B").notes)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from handful_site import inpage, notebooks, wheel
+from handful_site.build import ROOT
 
 
 @pytest.fixture
@@ -49,6 +50,15 @@ def test_first_cell_without_an_address_says_what_to_do(package, tmp_path, monkey
         match=r"Put absent\.whl, from the same download menu, beside this notebook",
     ):
         exec(code, {})
+
+
+def test_a_notebook_asks_for_no_package_that_its_wheel_lacks(package, tmp_path):
+    pages = ["claims", "your-machine", "your-model"]
+    paths = notebooks.convert(ROOT / "book", tmp_path / "notebooks", pages, package)
+    for path in paths:
+        text = path.read_text("utf-8")
+        assert "handful_site" not in text and "a part here that needs its scripts" in text
+    assert len(paths) == len(pages)
 
 
 def test_a_directory_where_no_wheel_can_be_built(tmp_path):

@@ -161,6 +161,7 @@ def test_all_servers_are_told_the_same(site):
     rules = re.findall(r"^(/\S+)\n((?:  .+\n)+)", told["_headers"], re.M)
     assert [rule for rule, said in rules if "Cache-Control" in said] == [
         "/book/_static/pyodide/*",
+        "/book/_static/handful/measure/*",
         "/book/_static/files/*",
         "/book/_static/site.1b2c3d4e.css",
     ]

@@ -37,7 +37,7 @@ const rowsOf = (kind) => rows[kind];
  * @param {K} kind
  * @param {string} name
  */
-const row = (kind, name) => /** @type {Rows[K][number]} */ (find(kind, name));
+export const row = (kind, name) => /** @type {Rows[K][number]} */ (find(kind, name));
 // A row's name in a sentence: a reader's own goes by its label.
 /** @param {Row} entry */
 export const called = (entry) => (entry.own ? entry.label : entry.name);

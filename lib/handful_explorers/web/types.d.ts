@@ -37,6 +37,8 @@ interface ModelRow extends Row {
   kv_elements_per_token: number;
   kv_window_elements: number;
   max_context: number | null;
+  /** Why its published counts are others, where they are far off. */
+  counts?: string;
 }
 interface Precision extends Row {
   arithmetic: string;
@@ -423,6 +425,8 @@ interface PlayedSchedule extends Played {
 
 // --- what browsers and the build add ---
 
+declare const MEASURE_MARK: string;
+declare const MEASURE_WORKER_MARK: string;
 declare const PYTHON_MARK: string;
 declare const SCHEMATIC_MARK: string;
 declare const SEARCH_MARK: string;

@@ -552,8 +552,14 @@ class Part {
           }),
       ),
     );
+    // A model of the book's, where its makers count otherwise.
+    const { counts } =
+      rows.model.find(({ own, values: its }) => {
+        return !own && its.total_parameters === total && its.active_parameters === active;
+      }) ?? {};
     return [
       h("dl", null, ...list),
+      counts ? h("p", { class: "yours-note", text: counts }) : "",
       h("details", null, h("summary", { text: "Part by part" }), share),
     ];
   }

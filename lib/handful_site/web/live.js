@@ -10,7 +10,7 @@
 // the first box opens:
 // {"formulas": {NAME: html}, "letters": {NAME: html}}.
 import { h, put } from "../../handful_explorers/web/dom.js";
-import { label, lacks, store, whyMissing } from "../../handful_explorers/web/scenario.js";
+import { label, lacks, row, store, whyMissing } from "../../handful_explorers/web/scenario.js";
 import { compile } from "../../handful_explorers/web/tree.js";
 import { formatValue } from "../../handful_explorers/web/units.js";
 
@@ -380,6 +380,9 @@ function card(number, formulas, result) {
         text: `For ${names}${Object.keys(pinned).length ? ", as this sentence asks" : ""}.`,
       }),
     );
+    const { counts } = row("model", now.model);
+    if (counts && formula.inputs.some(({ name }) => /^(total|active)_parameters$/.test(name)))
+      box.append(h("p", { class: "pop-counts", text: counts }));
   }
   const conventions = formula.conventions || [];
   if (conventions.length)

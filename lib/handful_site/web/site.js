@@ -14,11 +14,13 @@ import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
 import { watchWideBoxes } from "./scrollable_boxes.js";
 import { offerPython } from "../python/offer.js";
+import "../measure/measure.css";
 import { label, lacks, store } from "../../handful_explorers/web/scenario.js";
 import "./search/search_dialog.js";
 import { strangers } from "../../handful_explorers/web/state.js";
 import { mountWhere } from "./conditions.js";
 import { mountYours } from "./custom_scenario_form.js";
+import { check } from "../../handful_explorers/web/custom_scenario.js";
 
 function memory() {
   try {
@@ -37,6 +39,9 @@ const isHTML = (node) => node instanceof HTMLElement;
 const trouble = (/** @type {string} */ text) =>
   h("p", { class: "page-trouble", role: "status", text });
 
+/** @type {Map<string, ReturnType<typeof mount>>} */
+const plots = new Map();
+
 /** @param {HTMLElement} figure */
 function upgrade(figure) {
   const block = figure.querySelector("script.explorer-spec");
@@ -47,7 +52,7 @@ function upgrade(figure) {
   try {
     const spec = JSON.parse(block.textContent ?? "");
     figure.append(host);
-    mount(host, spec, { search: location.search });
+    plots.set(figure.id, mount(host, spec, { search: location.search }));
     for (const child of still) child.remove();
   } catch (error) {
     // The still figure stays; the rest of the page goes on.
@@ -109,6 +114,28 @@ function stepSchematics() {
     );
 }
 
+// A click on the button measures the reader's computer, and brings the script that does.
+function offerMeasurement() {
+  /** @type {HTMLElement | null} */
+  const place = document.querySelector("#measure"),
+    button = place?.querySelector("button"),
+    said = place?.querySelector("[role=status]");
+  if (!place || !button || !said) return;
+  place.querySelector(".measure-still")?.remove();
+  button.parentElement?.removeAttribute("hidden");
+  const begin = () =>
+    import(new URL(`./measure.js?v=${MEASURE_MARK}`, import.meta.url).href)
+      .then(({ start }) => {
+        button.removeEventListener("click", begin);
+        start(place, { store, check, plots, mount });
+      })
+      .catch((error) => {
+        console.warn(`Measuring: ${error.message}`);
+        said.textContent = "What measures could not be loaded; the command below needs no page.";
+      });
+  button.addEventListener("click", begin);
+}
+
 // What needs the whole text: figures, and the numbers within it.
 function fill() {
   /** @type {HTMLElement[]} */
@@ -116,6 +143,7 @@ function fill() {
   stepSchematics();
   mountLedger();
   offerPython();
+  offerMeasurement();
   try {
     mountYours();
   } catch (error) {
