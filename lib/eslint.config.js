@@ -28,6 +28,7 @@ export default [
       // bundle.mjs puts the marks of the files that are asked for later in place of these names.
       globals: {
         ...globals.browser,
+        GUESS_MARK: "readonly",
         PYTHON_MARK: "readonly",
         SCHEMATIC_MARK: "readonly",
         SEARCH_MARK: "readonly",

@@ -191,6 +191,8 @@ interface SpecBase {
   given?: SymbolValues;
   readouts?: Readout[];
   stack?: boolean;
+  /** What a reader guesses first: the course or the level of a curve, or the place of a mark. */
+  guess?: { question: string; kind: "draw" | "level" | "mark"; of: string };
 }
 interface PlotSpec extends SpecBase {
   x: SweptAxis;
@@ -423,6 +425,7 @@ interface PlayedSchedule extends Played {
 
 // --- what browsers and the build add ---
 
+declare const GUESS_MARK: string;
 declare const PYTHON_MARK: string;
 declare const SCHEMATIC_MARK: string;
 declare const SEARCH_MARK: string;
