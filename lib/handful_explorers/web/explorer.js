@@ -46,18 +46,23 @@ export const LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw";
 
 // What guess.js shares with the page's script.
 const TOOLS = {
-  ...dom,
+  Intent: dom.Intent,
   Model,
+  announce,
   beginsNumber,
   defaults,
   formatValue,
   guesses,
   guessOf,
+  h,
   keep,
   label,
   lower,
   openField,
   plain,
+  put,
+  s: dom.s,
+  show: dom.show,
   store,
   valuesOf,
 };

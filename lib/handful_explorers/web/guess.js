@@ -96,7 +96,7 @@ export class Guess {
       this.never,
     );
     this.verdict = h("p", { class: "ex-verdict" });
-    this.again = this.button("Guess again", () => this.begin(true), "ex-tool");
+    this.again = this.button("Guess again", () => this.begin(), "ex-tool");
     this.result = h("div", { class: "ex-guess" }, this.verdict, this.again);
     explorer.stage.before(this.question);
     explorer.stage.after(this.buttons, this.result);
@@ -133,6 +133,11 @@ export class Guess {
     return this.xs.map((_, i) => (this.drawn && i === 0 ? this.truth[0] : null));
   }
 
+  get middle() {
+    const [low, high] = this.domain;
+    return this.axis.log ? Math.sqrt(low * high) : (low + high) / 2;
+  }
+
   get guessed() {
     return this.values.some((value, i) => value !== null && !(this.drawn && i === 0));
   }
@@ -146,8 +151,9 @@ export class Guess {
     return Array.isArray(at) && at.length === this.xs.length && at.every(good) ? at : null;
   }
 
-  /** @param {boolean} [byHand] */
-  begin(byHand) {
+  begin() {
+    const { offer } = this.explorer,
+      byHand = [offer, this.again].some((button) => button === document.activeElement);
     this.values = this.unset();
     this.explorer.ask(true);
     if (byHand) (this.handles[this.drawn ? 1 : 0] ?? this.plot.cursor.node).focus();
@@ -351,7 +357,7 @@ export class Guess {
     const none = new Float64Array(0);
     return {
       id: "your-guess",
-      label: NAME,
+      label: this.explorer.asking ? "" : NAME, // in whose place rings say their values
       index: COLOUR,
       role: "own",
       xs: Float64Array.from(this.xs),
@@ -367,8 +373,15 @@ export class Guess {
    * @returns {import("./plot.js").FrameMark}
    */
   mark(value) {
-    const axis = this.about.kind === "mark" ? "x" : "y";
-    return { key: NAME, axis, value, text: `${NAME} ${this.tellValue(value)}`, guess: true };
+    const axis = this.about.kind === "mark" ? "x" : "y",
+      { asking } = this.explorer;
+    return {
+      key: NAME,
+      axis,
+      value,
+      text: asking ? "" : `${NAME} ${this.tellValue(value)}`,
+      guess: true,
+    };
   }
 
   // The plot's cursor as a marker: in the middle until it is placed.
@@ -377,9 +390,9 @@ export class Guess {
    * @returns {import("./plot.js").FrameCursor}
    */
   marker(cursor) {
-    const { log, min, max, unit } = this.spec.x,
+    const { unit } = this.spec.x,
       [value] = this.values,
-      now = value ?? (log ? Math.sqrt(min * max) : (min + max) / 2),
+      now = value ?? this.middle,
       text = value === null ? "?" : this.tools.plain(value, unit, 2);
     return {
       ...cursor,
@@ -413,6 +426,7 @@ export class Guess {
       s("circle", { class: "ex-handle-reach", r: 22 }),
       s("circle", { class: "ex-handle-ring", r: 9 }),
       s("path", { class: "ex-handle-arrows", d: "M-4,-14l4,-4l4,4M-4,14l4,4l4,-4" }),
+      s("text", { "text-anchor": "middle", y: -25, "aria-hidden": "true" }),
     );
   }
 
@@ -426,10 +440,10 @@ export class Guess {
     if (this.handles.length)
       for (const { text } of plot.pools.x.items.values()) put(text, "visibility", "visible");
     const [low, high] = this.domain,
-      middle = this.axis.log ? Math.sqrt(low * high) : (low + high) / 2,
+      { top, bottom } = plot.box,
       at = this.guessed ? this.course() : this.values;
     this.handles.forEach((node, i) => {
-      const value = at[i] ?? middle,
+      const value = at[i] ?? this.middle,
         shown = Math.min(Math.max(value, low), high);
       put(
         node,
@@ -438,10 +452,11 @@ export class Guess {
       );
       if (!(node instanceof SVGGElement)) return;
       node.classList.toggle("is-set", values[i] !== null);
-      put(node, "aria-valuemin", low);
-      put(node, "aria-valuemax", high);
-      put(node, "aria-valuenow", shown);
-      put(node, "aria-valuetext", values[i] === null ? "not set yet" : this.tellValue(value));
+      const words = values[i] === null ? "" : this.tellValue(value);
+      put(/** @type {Element} */ (node.lastChild), "text", words);
+      // in hundredths of the axis, as numbers of ARIA have no exponent; the words say the value
+      put(node, "aria-valuenow", (100 * (plot.sy(shown) - bottom)) / (top - bottom));
+      put(node, "aria-valuetext", words || "not set yet");
     });
   }
 
@@ -455,7 +470,7 @@ export class Guess {
     const { beginsNumber, openField } = this.tools,
       [low, high] = this.domain,
       { log } = this.axis,
-      now = this.values[place] ?? Number(this.handles[place].getAttribute("aria-valuenow"));
+      now = (this.guessed ? this.course() : this.values)[place] ?? this.middle;
     const count = {
       ArrowUp: 1,
       ArrowRight: 1,
@@ -511,6 +526,14 @@ export class Guess {
       this.stroke(x, y);
       event.preventDefault();
     });
+    // The style's touch-action does not reach into a drawing.
+    this.layer.addEventListener(
+      "touchstart",
+      (event) => event.cancelable && event.preventDefault(),
+      {
+        passive: false,
+      },
+    );
     svg.addEventListener("pointermove", (event) => {
       if (!this.press?.intent.follow(event)) return;
       const [x, y] = at(event);
