@@ -204,6 +204,16 @@ pretraining_per_inference_token = Formula(
     conventions=("equal bills are a rule of thumb: see cost_ratio",),
 )
 
+served_tokens_at_equal_bills = Formula(
+    q.inference_tokens,
+    h * eta * D_pre,
+    name="served_tokens_at_equal_bills",
+    source="derived",
+    meaning="tokens served by the time that serving has cost as much as pre-training",
+    conventions=("generated tokens; prompts are cheaper and left out",),
+    derivation=lambda: _derive_served_at_equal_bills(),
+)
+
 cost_ratio = Formula(
     q.cost_ratio,
     z / y,
@@ -408,6 +418,13 @@ def _derive_equal_bills() -> Derivation:
     d.solve(
         "pretraining_per_rl_token", "the model's size cancels, and so does the number of tokens"
     )
+    return d
+
+
+def _derive_served_at_equal_bills() -> Derivation:
+    d = Derivation("Tokens served by the time that serving has cost as much as pre-training")
+    d.equate(training_flops, inference_flops, "let the two bills be equal")
+    d.solve("inference_tokens", "the model's size cancels")
     return d
 
 

@@ -7,7 +7,18 @@ from ipywidgets import FloatLogSlider, FloatSlider, IntSlider
 from handful import balance, latency, sparsity
 from handful.scenario import page_rows, values
 
-from .plotting.explorer import Control, Curve, Dots, Explorer, Mark, Preset, Readout, Scale, Sweep
+from .plotting.explorer import (
+    Control,
+    Curve,
+    Dots,
+    Explorer,
+    Guess,
+    Mark,
+    Preset,
+    Readout,
+    Scale,
+    Sweep,
+)
 
 # A chip a generation, at the lowest precision in which weights and arithmetic agree.
 _GENERATIONS = (("A100 80GB", "bf16"), ("H100 SXM", "fp8"), ("GB300 NVL72", "fp4"))
@@ -63,6 +74,11 @@ roofline = Explorer(
             "Thousands", {"batch": 5000}, "people take maybe double or triple the balance", "19:31"
         ),
     ],
+    guess=Guess(
+        "How many FLOPs must a chip do with every byte that it reads, before its arithmetic and no "
+        "longer its memory sets the pace?",
+        mark="ridge",
+    ),
     caption="Left of the ridge a chip waits for its memory, right of it for its arithmetic. "
     "Each dot is the ridge of one chip at the precision chosen above.",
 )

@@ -12,7 +12,18 @@ from handful import ciphers, perturbation_growth, reversible, tiers
 from handful.shapes import shape
 from handful_evidence.simulate.reversible_networks import network, nudge_growth, rebuild_error
 
-from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
+from .plotting.explorer import (
+    Control,
+    Curve,
+    Explorer,
+    Guess,
+    Mark,
+    Points,
+    Preset,
+    Readout,
+    Scale,
+    Sweep,
+)
 
 # The block and its bits ---------------------------------------------------------------------------
 
@@ -233,6 +244,11 @@ power_or_exponential = Explorer(
         Preset("Gentle weights", {"layers": 100, "gain": "1.2"}, "", ""),
         Preset("A thousand layers", {"layers": 1000, "gain": "2"}, "", ""),
     ],
+    guess=Guess(
+        "Change the input of a random network a very little. With residuals and LayerNorm, how "
+        "many times as large is the change after 16, 250 or 1,000 layers? Draw it.",
+        draw="residual-and-layernorm",
+    ),
     caption="Laws of the small change, for wide random layers. The exponentials leave the plot; "
     "a change cannot really outgrow its network, and what they mean is that it has become "
     "unrelated.",

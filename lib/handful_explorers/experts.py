@@ -13,6 +13,7 @@ from .plotting.explorer import (
     Curve,
     Dots,
     Explorer,
+    Guess,
     Mark,
     Points,
     Preset,
@@ -295,6 +296,11 @@ copies_that_cross = Explorer(
             "36:30",
         ),
     ],
+    guess=Guess(
+        "A token sends one copy to each rack that holds any of its eight experts. How many of "
+        "these copies leave its own rack, as a layer spreads over more racks of 72 chips? Draw it.",
+        draw="once",
+    ),
     caption="Every expert is as likely as any other. A domain is a node of eight or a rack. One "
     "copy an expert is the "
     "lecture's picture; one copy a rack is handed on inside it.",

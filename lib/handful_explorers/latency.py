@@ -7,7 +7,7 @@ from ipywidgets import Checkbox, FloatLogSlider, FloatSlider, IntSlider
 from handful import balance, latency, memory_wall
 from handful_evidence import measured
 
-from .plotting.explorer import Control, Curve, Explorer, Mark, Preset, Readout, Scale, Sweep
+from .plotting.explorer import Control, Curve, Explorer, Guess, Mark, Preset, Readout, Scale, Sweep
 
 _ROOM = Mark(latency.batch_that_fits, "room for", limit=True)
 
@@ -69,6 +69,11 @@ latency_against_batch = Explorer(
         ),
         Preset("Context 200k", {"context": 200e3, "batch": 2000}, "and here are the 200k", "11:52"),
     ],
+    guess=Guess(
+        "One user alone waits for a token as long as the dot shows. How long does a step take when "
+        "100, 7,000 or 65,000 share the machine? Draw it.",
+        draw="step",
+    ),
     caption="The step is the slower of reading (weights, then caches) and computing, and then the "
     "latency of its layers, "
     "which no batch shortens. The shaded band is where measured steps of such models on so many "

@@ -6,7 +6,18 @@ from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
 
 from handful import latency, multi_rack_pipelines, pipelining, shapes
 
-from .plotting.explorer import Control, Curve, Dots, Explorer, Mark, Preset, Readout, Scale, Sweep
+from .plotting.explorer import (
+    Control,
+    Curve,
+    Dots,
+    Explorer,
+    Guess,
+    Mark,
+    Preset,
+    Readout,
+    Scale,
+    Sweep,
+)
 
 _MICRO_BATCH = Control(
     FloatLogSlider(value=2000, min=0, max=4, step=0.02), "micro_batch", "Micro-batch"
@@ -57,6 +68,11 @@ memory_against_stages = Explorer(
         ),
         Preset("A long context", {"pipeline_stages": 8, "micro_batch": 500, "context": 100e3}),
     ],
+    guess=Guess(
+        "Cut a model into more stages, each on a rack of its own, and keep all of them busy. What "
+        "becomes of the caches that one chip has to hold? Draw it.",
+        draw="caches",
+    ),
     caption="Each stage has a rack or node to itself, and as many micro-batches are in flight as "
     "there are stages. "
     "More stages thin out the weights and leave the caches as they were.",

@@ -11,7 +11,18 @@ from handful.symbolic import quantities as q
 from handful.symbolic.formula import Formula
 from handful_evidence import published_tokens
 
-from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
+from .plotting.explorer import (
+    Control,
+    Curve,
+    Explorer,
+    Guess,
+    Mark,
+    Points,
+    Preset,
+    Readout,
+    Scale,
+    Sweep,
+)
 from .plotting.scenes.distribution import factor, uncertain
 
 _LAWS = {fit: chinchilla.law(fit) for fit in ("besiroglu", "hoffmann")}
@@ -165,6 +176,12 @@ three_bills = Explorer(
             "1:26:30",
         ),
     ],
+    marks=[Mark(overtraining.served_tokens_at_equal_bills, "serving = pre-training")],
+    guess=Guess(
+        "A model is trained on 200 trillion tokens. How many tokens has it served by the time that "
+        "serving has cost as much as this pre-training?",
+        mark="serving = pre-training",
+    ),
     caption="Each bill in FLOPs at the price of training's. The size of the model cancels from "
     "the shares.",
 )

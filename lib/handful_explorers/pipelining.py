@@ -6,7 +6,7 @@ from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
 from handful import experts, pipelining
 
-from .plotting.explorer import Control, Curve, Explorer, Mark, Preset, Readout, Scale, Sweep
+from .plotting.explorer import Control, Curve, Explorer, Guess, Mark, Preset, Readout, Scale, Sweep
 
 
 def _ratio(chip: str, network: str | None = None) -> dict[str, float]:
@@ -71,6 +71,12 @@ transfer_ratio = Explorer(
         ),
         Preset("A dense model", {"active_experts": 1, "layers_per_stage": 8}),
     ],
+    guess=Guess(
+        "In each layer a token goes to eight experts and back, over a rack's fast fabric. With one "
+        "layer to a rack it then moves on, once, over a network nine times slower. How many times "
+        "as long as the network is the fabric busy?",
+        level="yours",
+    ),
     caption="Above 1, the copies that go to experts keep the fabric busy for longer than the "
     "hand-over keeps the network busy, "
     "so cutting between layers costs no time. Bandwidth only: hops come later.",

@@ -10,7 +10,18 @@ from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 from handful import balance, facts, latency, prefill_decode, price_surcharges, prices
 from handful_evidence import price_lists
 
-from .plotting.explorer import Control, Curve, Explorer, Mark, Points, Preset, Readout, Scale, Sweep
+from .plotting.explorer import (
+    Control,
+    Curve,
+    Explorer,
+    Guess,
+    Mark,
+    Points,
+    Preset,
+    Readout,
+    Scale,
+    Sweep,
+)
 
 # A list for each rule of surcharges that is sold; a row of the table each, told apart by seller.
 _LISTS = (
@@ -154,6 +165,12 @@ price_to_cache = Explorer(
             "A list at 512,000", {"price_list": "minimax-m3", "active_parameters": 1e11}, "", ""
         ),
     ],
+    guess=Guess(
+        "A model of 100 billion active parameters gets dearer above 200,000 tokens. If that is "
+        "where reading its cache begins to take longer than computing, how many bytes does each "
+        "token leave in the cache?",
+        level="implied",
+    ),
     caption="If a price turned where reading the cache overtakes the arithmetic, a model would "
     "lie on the line. "
     "Published models lie far above it, even at one byte a number. Prices were read on "

@@ -10,7 +10,7 @@ from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 from handful import balance, facts, memory_wall, price_surcharges, prices, tiers
 from handful_evidence import price_lists
 
-from .plotting.explorer import Control, Curve, Explorer, Mark, Preset, Readout, Scale, Sweep
+from .plotting.explorer import Control, Curve, Explorer, Guess, Mark, Preset, Readout, Scale, Sweep
 
 # Sellers that list a price of writing, a row for each pair of ratios.
 _WRITERS = (
@@ -82,6 +82,11 @@ cache_bill = Explorer(
         Preset("Ten turns of a chat", {"reuses": 10, "price_list": "claude-opus-4-5"}, "", ""),
         Preset("A write at no extra price", {"reuses": 1, "price_list": "kimi-k3"}, "", ""),
     ],
+    guess=Guess(
+        "To write a prompt into a cache costs a quarter more than to compute it, and to read it "
+        "back costs a tenth. After how many further uses has the cache paid for itself?",
+        mark="paid for",
+    ),
     caption="Every read is taken to fall within the time for which the cache is kept.",
 )
 

@@ -1,9 +1,9 @@
 """Explorers of “Your model, your hardware”: those of the chapters, for the reader's scenario.
 
-They come without the lecture's own settings.
+They come without the lecture's own settings, and without a question.
 
->>> step.presets, step.name
-((), 'your-step')
+>>> step.presets, step.name, step.guess
+((), 'your-step', None)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["contexts", "cost", "crossing", "step", "wall"]
 def _bare(explorer: Explorer, name: str, title: str) -> Explorer:
     """Return the same plot under another name, which only the reader's scenario sets."""
     own = copy(explorer)
-    own.name, own.title, own.presets = name, title, ()
+    own.name, own.title, own.presets, own.guess = name, title, (), None
     return own
 
 

@@ -6,6 +6,8 @@
 //   color_mode_init.js         sets light or dark before a page is painted, in any browser
 //   database.js                opens the learner's store; in the head of the pages that are about it
 //   search.js                  the search; asked for by whoever reaches for it
+//   guess.js                   asks what a plot will show; asked for where the reader is asked, or has
+//                              guessed
 //   schematic.js               steps of schematics; asked for by pages that have some
 //   python.js                  cells that run in the page; asked for on a click
 //   measure.js                 measures the reader's machine; asked for on a click
@@ -39,6 +41,7 @@ const entries = {
     'import { openDatabase } from "../handful_study/web/database.js"; window.studyOpening = openDatabase(); ' +
     "window.studyOpening.catch(() => {});",
   search: 'export * from "./web/search/search.js";',
+  guess: 'export * from "../handful_explorers/web/guess.js";',
   schematic: 'export * from "../handful_explorers/web/schematic.js";',
   python: 'export * from "./python/cells.js";',
   "measure/worker": 'import "./measure/worker.js";',

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 
-ROLE = re.compile(r"\{(live|lecture|spoken|given|fact|claim|cite|count)\}(`+)(.+?)\2", re.S)
+ROLE = re.compile(r"\{(live|lecture|spoken|given|fact|claim|guess|cite|count)\}(`+)(.+?)\2", re.S)
 OPENING = re.compile(r"^(`{3,}|~{3,}|:{3,})(?:\{([\w:-]+)\})?[ \t]*(.*)$")
 LINK = re.compile(r"\]\(((?!https?:|mailto:|#)[^()\s]+)\)")
 ANCHOR = re.compile(r'<a href="([^"]+)">(.*?)</a>', re.S)
@@ -50,6 +50,8 @@ def to_markdown(text: str, site: str = "", references: Mapping[str, str] | None 
     ...     "\xa0", " "
     ... )  # a dollar sign would begin a formula
     'at \\$0.033 per million tokens'
+    >>> to_markdown("the ridge{guess}`roofline`, in bytes")
+    'the ridge, in bytes'
     >>> to_markdown("by {cite}`a,b`", references={"a": "Ada, 1843", "b": "Babbage, 1864"})
     'by (Ada, 1843; Babbage, 1864)'
     """
@@ -61,6 +63,8 @@ def to_markdown(text: str, site: str = "", references: Mapping[str, str] | None 
             return f"[{body}]({roles.lecture_address(body)})"
         if role == "live":
             return roles.live(body)["text"].replace("$", r"\$")
+        if role == "guess":
+            return ""  # kept in the browser in which the book was read
         if role == "claim":
             claim = roles.claim(body)
             return (

@@ -47,6 +47,13 @@ IDLE = """() => new Promise((done, _,
     { timeout: 300 }), { timeout: 300 }))"""
 
 
+# Where a test does not say guesses=True, the reader has asked not to be asked.
+NO_GUESSES = """try {
+  if (!localStorage.getItem("handful-guesses"))
+    localStorage.setItem("handful-guesses", '{"never":true}');
+} catch {}"""
+
+
 class Watch:
     """A tab together with its faults.
 
@@ -132,6 +139,15 @@ def browser():
         )
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=path, args=FLAGS)
+        new_context = chromium.new_context
+
+        def quiet_context(guesses: bool = False, **options):
+            context = new_context(**options)
+            if not guesses:
+                context.add_init_script(NO_GUESSES)
+            return context
+
+        chromium.new_context = quiet_context
         yield chromium
         chromium.close()
 

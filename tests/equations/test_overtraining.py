@@ -77,6 +77,14 @@ def test_equal_bills_are_equal():
     assert total == pytest.approx(3 * o.training_flops(known), rel=1e-12)
 
 
+def test_serving_has_then_cost_as_much_as_pre_training():
+    known = dict(active_parameters=37e9, decode_efficiency=0.4, pretraining_tokens=14.8e12)
+    served = o.served_tokens_at_equal_bills(known)
+    assert o.inference_flops(known, inference_tokens=served) == pytest.approx(
+        o.training_flops(known), rel=1e-12
+    )
+
+
 def test_reinforcement_learning_is_bounded_by_its_two_readings():
     """Generating alone is the lower end of the lecture's range.
 

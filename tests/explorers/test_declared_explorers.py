@@ -116,3 +116,35 @@ def test_a_batch_and_a_context_end_where_memory_does(name):
             if explorer.sweep.low <= at <= explorer.sweep.high:
                 words = explorer.alt_text(**{explorer.sweep.name: at})
                 assert ("is more than fits: " in words) is told
+
+
+@pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if e.guess))
+def test_what_is_to_be_guessed_can_be(name):
+    """There is an answer, on the axis and neither at its ends nor where the marker begins."""
+    explorer = EXPLORERS[name]
+    values, guess, x = explorer.values(), explorer.guess, explorer.sweep
+    if guess.kind == "mark":
+        answers, low, high, log = [values["marks"][guess.of]], x.low, x.high, x.log
+        middle = (low * high) ** 0.5 if log else (low + high) / 2
+        assert not 1 / 1.5 < answers[0] / middle < 1.5
+    else:
+        answers = list(values["curves"][guess.of])
+        low, high = min(answers), math.inf
+    assert all(low <= answer < high and answer >= 0 for answer in answers)
+    if guess.kind == "mark":
+        assert low < answers[0]
+
+
+def test_what_questions_say_is_so():
+    ratio = EXPLORERS["transfer-ratio"].values()["readouts"]["Scale-up over scale-out"]
+    assert ratio == 9 and "nine times slower" in EXPLORERS["transfer-ratio"].guess.question
+    assert EXPLORERS["transfer-ratio"].state()["active_experts"] == 8
+    assert EXPLORERS["copies-that-cross"].state()["active_experts"] == 8
+    assert EXPLORERS["copies-that-cross"].state()["domain_devices"] == 72
+    assert EXPLORERS["three-bills"].state()["pretraining_tokens"] == 200e12
+    price = EXPLORERS["price-to-cache"]
+    assert price.symbol_values(price.state())["context"] == 200_000
+    assert price.state()["active_parameters"] == 100e9
+    bill = EXPLORERS["cache-bill"]
+    known = bill.symbol_values(bill.state())
+    assert (known["cache_write_ratio"], known["cache_read_ratio"]) == (1.25, 0.1)

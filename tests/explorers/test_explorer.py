@@ -20,6 +20,7 @@ from handful_explorers.plotting.explorer import (
     Dots,
     Explorer,
     ExplorerError,
+    Guess,
     Mark,
     Points,
     Preset,
@@ -117,6 +118,25 @@ def make(**changes):
             ),
             "the rows of row set device_price, which none",
         ),
+        (
+            dict(guess=Guess("How long?", draw="steps")),
+            "latency: a guess asks for the curve 'steps', which is none of step, compute.",
+        ),
+        (
+            dict(guess=Guess("How many?", mark="ridge")),
+            "latency: a guess asks for the upright mark 'ridge', which is none of balance.",
+        ),
+        (
+            dict(guess=Guess("How many?", mark="balance"), marks=[]),
+            "the upright mark 'balance', which is none of its marks, of which it has none.",
+        ),
+        (
+            dict(
+                guess=Guess("How long?", level="step"),
+                across=(latency.tokens_per_user, Scale("Tokens per second")),
+            ),
+            "latency: only a plot of curves over its sweep asks for a guess; this is parametric.",
+        ),
     ],
 )
 def test_refused(changes, sentence):
@@ -158,6 +178,10 @@ def test_refused(changes, sentence):
             lambda: Dots(balance.ridge_intensity, balance.attainable_flops, over="chips"),
             "hardware, model or precision",
         ),
+        (lambda: Guess("How long?"), "takes one of draw, level and mark; got 0 of them"),
+        (lambda: Guess("How long?", draw="a", mark="b"), "and mark; got 2 of them"),
+        (lambda: Guess("Draw it.", draw="a"), "asks a question of at most 50 words; got 2"),
+        (lambda: Guess("so " * 50 + "long?", draw="a"), "at most 50 words; got 51"),
     ],
 )
 def test_refused_words(call, sentence):

@@ -104,6 +104,11 @@ def test_a_wrong_fact_is_one_sentence(text, message):
         roles.fact(text)
 
 
+def test_a_guess_that_no_explorer_asks_for_is_one_sentence():
+    with pytest.raises(roles.RoleError, match="No explorer 'train' asks for a guess; these do: "):
+        roles.guess("train")
+
+
 def test_unverified_facts_say_so():
     assert roles.fact("accelerators / Vera Rubin NVL72 / hbm_bandwidth_bytes_per_s")[
         "text"

@@ -417,6 +417,51 @@ class Preset:
 
 
 @dataclass(frozen=True)
+class Guess:
+    """A question whose answer a reader guesses before the plot shows it.
+
+    Exactly one of three says what is guessed, for the book's machine and model and for controls as
+    they are declared.  draw: the id of a curve, drawn from its first point on.  level: the id of a
+    curve, of which the value where the cursor starts is asked.  mark: the label of an upright mark,
+    whose place is asked.
+
+    >>> Guess("How long does a step take?", draw="step", mark="floor")
+    Traceback (most recent call last):
+    ...
+    handful_explorers.plotting.declare.ExplorerError: The guess “How long does a step take?” takes
+    one of draw, level and mark; got 2 of them.
+    """
+
+    question: str
+    draw: str = ""
+    level: str = ""
+    mark: str = ""
+
+    def __post_init__(self) -> None:
+        count = sum(map(bool, (self.draw, self.level, self.mark)))
+        if count != 1:
+            raise ExplorerError(
+                f"The guess “{self.question}” takes one of draw, level and mark; got {count} of "
+                "them."
+            )
+        words = len(self.question.split())
+        if "?" not in self.question or words > 50:
+            raise ExplorerError(
+                f"A guess asks a question of at most 50 words; got {words}, “{self.question}”."
+            )
+
+    @property
+    def kind(self) -> str:
+        """Return what is guessed: "draw", "level" or "mark"."""
+        return "draw" if self.draw else "level" if self.level else "mark"
+
+    @property
+    def of(self) -> str:
+        """Return the id of the curve or the label of the mark."""
+        return self.draw or self.level or self.mark
+
+
+@dataclass(frozen=True)
 class Readout:
     """A formula shown as a number at the cursor, or handed to a scene."""
 

@@ -42,6 +42,7 @@ from .declare import (
     Curve,
     Dots,
     ExplorerError,
+    Guess,
     Mark,
     Points,
     Preset,
@@ -57,6 +58,7 @@ __all__ = [
     "Dots",
     "Explorer",
     "ExplorerError",
+    "Guess",
     "Mark",
     "Points",
     "Preset",
@@ -94,6 +96,8 @@ class Explorer:
         Further settings of a scene, as JSON.  What takes time to work out comes as a function,
         asked once it is wanted.
     caption : str
+    guess : Guess, optional
+        What a reader of the page is asked before the plot shows its curves.
     """
 
     def __init__(
@@ -115,6 +119,7 @@ class Explorer:
         given: Mapping[str, float] | None = None,
         kind: str = "curves",
         caption: str = "",
+        guess: Guess | None = None,
         numbers: Mapping[str, Readout | Formula] = {},
         data: Mapping[str, Any] | Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
@@ -122,6 +127,7 @@ class Explorer:
         self.x, self.y, self.across, self.stack = x, y, across, stack
         self.curves, self.marks, self.points = tuple(curves), tuple(marks), tuple(points)
         self.dots, self.controls, self.presets = dots, tuple(controls), tuple(presets)
+        self.guess = guess
         self.readouts = tuple(r if isinstance(r, Readout) else Readout(r) for r in readouts)
         self.numbers = {
             key: n if isinstance(n, Readout) else Readout(n) for key, n in numbers.items()

@@ -18,8 +18,10 @@ def figure_element(explorer: Explorer) -> str:
     caption = (
         f'<p class="explorer-caption">{escape(explorer.caption)}</p>' if explorer.caption else ""
     )
+    # While it asks, the page's script shows nothing that would answer (guess.js).
+    asks = " data-guess" if explorer.guess else ""
     return (
-        f'<figure class="explorer" id="explorer-{explorer.name}">'
+        f'<figure class="explorer" id="explorer-{explorer.name}"{asks}>'
         f'<p class="explorer-title">{escape(explorer.title)}</p>'
         f'<div class="explorer-static" role="img" aria-label="{words}">{drawing}</div>'
         f'<figcaption>{caption}<p class="explorer-words">{words}</p></figcaption>'

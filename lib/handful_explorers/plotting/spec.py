@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from handful.symbolic.quantities import find, table
 
 from . import scenes
-from .declare import Control, Curve, Dots, Mark, Preset, Readout, Scale, Sweep
+from .declare import Control, Curve, Dots, Guess, Mark, Preset, Readout, Scale, Sweep
 
 if TYPE_CHECKING:
     from handful.symbolic.formula import Formula
@@ -35,7 +35,13 @@ def spec(explorer: Explorer) -> dict[str, Any]:
         "readouts": [readout(r) for r in e.readouts],
         "presets": [preset(p) for p in e.presets],
         "stack": e.stack,
+        **({"guess": guess(e.guess)} if e.guess else {}),
     }
+
+
+def guess(g: Guess) -> dict[str, str]:
+    """Return the entry of what a reader is asked."""
+    return {"question": g.question, "kind": g.kind, "of": g.of}
 
 
 def scene(e: Explorer) -> dict[str, Any]:

@@ -38,6 +38,30 @@ def check(explorer: Explorer) -> None:
     check_controls(explorer)
     check_followers(explorer)
     check_presets(explorer)
+    check_guess(explorer)
+
+
+def check_guess(explorer: Explorer) -> None:
+    """Check that what a reader is to guess is there: a curve or an upright mark of a plot."""
+    guess = explorer.guess
+    if guess is None:
+        return
+    if explorer.kind != "curves":
+        raise ExplorerError(
+            f"{explorer.name}: only a plot of curves over its sweep asks for a guess; this is "
+            f"{explorer.kind}."
+        )
+    names = (
+        [mark.label for mark in explorer.marks if mark.axis == "x"]
+        if guess.mark
+        else [curve.id for curve in explorer.curves]
+    )
+    if guess.of not in names:
+        what = "upright mark" if guess.mark else "curve"
+        raise ExplorerError(
+            f"{explorer.name}: a guess asks for the {what} {guess.of!r}, which is none of "
+            f"{', '.join(names) or 'its marks, of which it has none'}."
+        )
 
 
 def check_followers(explorer: Explorer) -> None:

@@ -5,14 +5,17 @@ import { agree, besideMarks, besideName, faint } from "./beside.js";
 import { Model, between, extent } from "./compute.js";
 import { makeControl } from "./controls.js";
 import { dataTable } from "./data_table.js";
+import * as dom from "./dom.js";
 import { announce, h, put, calm } from "./dom.js";
-import { capital, plain } from "./describe.js";
+import { capital, lower, plain } from "./describe.js";
+import { guesses, guessOf, keep } from "./guesses.js";
 import { Plot } from "./plot.js";
-import { defaults, label, store } from "./scenario.js";
+import { defaults, label, store, valuesOf } from "./scenario.js";
 import { entries, readState, writeState } from "./state.js";
 import { Scene } from "./scenes/scene.js";
 import { Train } from "./scenes/train.js";
 import { symbols } from "./tree.js";
+import { beginsNumber, openField } from "./typing.js";
 import { formatValue } from "./units.js";
 
 /** @type {Kind[]} */
@@ -24,6 +27,7 @@ export const LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw";
  * @typedef {object} Options
  * @property {string} search the address's query, which may set something
  * @property {boolean} linked whether it follows the page's scenario
+ * @property {boolean} ask whether it may ask for a guess
  * @property {((patch: State, done: boolean) => void) | undefined} onChange
  * @property {string[]} driven names of controls that something else draws
  * @typedef {{ node: HTMLElement, number: Element, unit: Element, also: Element, extra: Element }} ValueRow
@@ -40,6 +44,30 @@ export const LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw";
 
 /** @typedef {{ spec: PlotSpec, model: Model, plot: Plot }} Chart */
 
+// What guess.js shares with the page's script.
+const TOOLS = {
+  Intent: dom.Intent,
+  Model,
+  announce,
+  beginsNumber,
+  defaults,
+  formatValue,
+  guesses,
+  guessOf,
+  h,
+  keep,
+  label,
+  lower,
+  openField,
+  plain,
+  put,
+  s: dom.s,
+  show: dom.show,
+  store,
+  valuesOf,
+};
+/** @typedef {typeof TOOLS} Tools */
+
 const UNDRAWN = new Float64Array(0);
 let serial = 0;
 
@@ -48,8 +76,12 @@ let serial = 0;
  * @param {Spec} spec
  * @param {Partial<Options>} [options]
  */
-export function mount(host, spec, { search = "", linked = true, onChange, driven = [] } = {}) {
-  return new Explorer(host, spec, { search, linked, onChange, driven });
+export function mount(
+  host,
+  spec,
+  { search = "", linked = true, ask = true, onChange, driven = [] } = {},
+) {
+  return new Explorer(host, spec, { search, linked, ask, onChange, driven });
 }
 
 /** @param {Spec} spec */
@@ -58,13 +90,25 @@ function modelOf(spec) {
   return spec.x ? new Model(spec) : new Scene(spec);
 }
 
-class Explorer {
+// Whether the reader is asked for a guess, and whether there is one.
+/**
+ * @param {Spec} spec
+ * @param {boolean} linked
+ * @param {boolean} ask
+ */
+function recall({ guess, name }, linked, ask) {
+  if (!guess || !linked) return { asking: false, kept: false };
+  const { never, of } = guesses();
+  return { asking: ask && !never && !of?.[name], kept: Boolean(of?.[name]?.at) };
+}
+
+export class Explorer {
   /**
    * @param {HTMLElement} host
    * @param {Spec} spec
    * @param {Options} options
    */
-  constructor(host, spec, { search, linked, onChange, driven }) {
+  constructor(host, spec, { search, linked, ask, onChange, driven }) {
     this.host = host;
     this.spec = spec;
     this.linked = linked;
@@ -105,6 +149,18 @@ class Explorer {
      */
     this.second = null;
     this.compared = false; // whether the pinned scenario differs here
+    const { asking, kept } = recall(spec, linked, ask && !search);
+    this.asking = asking; // for a guess, so that nothing which answers is shown
+    /** @type {import("./guess.js").Guess | null} */
+    this.guess = null;
+    this.offer = h("button", {
+      type: "button",
+      class: "ex-tool",
+      text: "Guess",
+      hidden: kept,
+      onclick: () => this.fetchGuess(true),
+    });
+    this.root = h("div", { class: `ex ex-${spec.kind}${spec.stack ? " ex-stacked" : ""}` });
     this.values = h("div", { class: "ex-values" });
     this.notice = h("p", { class: "ex-notice", role: "status", hidden: true });
     this.scene = h("p", { class: "ex-scene" });
@@ -161,6 +217,7 @@ class Explorer {
       onclick: () => this.restore(),
     });
     this.build();
+    if (asking || kept) this.fetchGuess(asking);
     this.tell();
     /** @type {() => unknown} */
     this.unfollow = linked ? store.on(() => this.follow()) : () => {};
@@ -263,14 +320,19 @@ class Explorer {
       text: "Copy link",
       onclick: () => this.copy(copy),
     });
-    const root = h(
-      "div",
-      { class: `ex ex-${spec.kind}${spec.stack ? " ex-stacked" : ""}` },
+    const { root } = this;
+    root.append(
       h(
         "div",
         { class: "ex-head" },
         h("p", { class: "ex-title", id: `${id}-title`, text: spec.title }),
-        h("div", { class: "ex-tools" }, this.reset, this.linked ? copy : null),
+        h(
+          "div",
+          { class: "ex-tools" },
+          this.linked && spec.guess ? this.offer : null,
+          this.reset,
+          this.linked ? copy : null,
+        ),
       ),
       this.notice,
       this.stage,
@@ -278,19 +340,20 @@ class Explorer {
       this.values,
       this.controls.length
         ? h("div", { class: "ex-controls" }, ...this.controls.map((c) => c.node))
-        : null,
+        : "",
       this.presets.length
         ? h(
             "div",
             { class: "ex-presets", role: "group", "aria-label": "What the lecture says" },
             ...this.presets.map((p) => p.node),
           )
-        : null,
-      spec.caption ? h("p", { class: "ex-caption", text: spec.caption }) : null,
+        : "",
+      spec.caption ? h("p", { class: "ex-caption", text: spec.caption }) : "",
       this.scene,
       this.words,
       this.details,
     );
+    root.classList.toggle("ex-asking", this.asking);
     root.setAttribute("role", "group");
     root.setAttribute("aria-labelledby", `${id}-title`);
     root.setAttribute("aria-describedby", `${id}-words`);
@@ -435,7 +498,8 @@ class Explorer {
    * @param {boolean} done
    */
   moveCursor(x, value, done) {
-    this.set({ [x.name]: this.tidy(x, value) }, { done });
+    if (this.asking) this.guess?.set(0, this.tidy(x, value));
+    else this.set({ [x.name]: this.tidy(x, value) }, { done });
   }
 
   /**
@@ -452,9 +516,9 @@ class Explorer {
   /**
    * @param {SweptAxis} x
    * @param {number} count
+   * @param {number} [now]
    */
-  stepped(x, count) {
-    const now = /** @type {number} */ (this.state[x.name]);
+  stepped(x, count, now = /** @type {number} */ (this.state[x.name])) {
     const next = this.tidy(
       x,
       x.log ? now * (x.max / x.min) ** (count / 100) : now + ((x.max - x.min) * count) / 100,
@@ -488,6 +552,33 @@ class Explorer {
     setTimeout(() => {
       button.textContent = "Copy link";
     }, 1800);
+  }
+
+  // Guesses ---------------------------------------------------------------------------------------
+
+  // What asks and compares is fetched by readers who are asked or have answered (guess.js).
+  /** @param {boolean} asking */
+  async fetchGuess(asking) {
+    try {
+      /** @type {typeof import("./guess.js")} */
+      const { Guess } = await import(new URL(`./guess.js?v=${GUESS_MARK}`, import.meta.url).href);
+      this.guess ??= new Guess(this, TOOLS);
+      if (asking) this.guess.begin();
+      else this.ask(false);
+    } catch (error) {
+      this.ask(false);
+      console.warn(`The question could not be asked: ${/** @type {Error} */ (error).message}`);
+    }
+  }
+
+  // While it asks, whatever would answer is neither drawn nor written.
+  /** @param {boolean} asking */
+  ask(asking) {
+    this.asking = asking;
+    this.root.classList.toggle("ex-asking", asking);
+    this.guess?.tell();
+    this.draw();
+    this.say();
   }
 
   // Frames ----------------------------------------------------------------------------------------
@@ -525,7 +616,8 @@ class Explorer {
       );
     this.check();
     if (this.drawing) this.drawScene(this.drawing);
-    const moving = this.chart ? this.drawPlot(this.chart) : false;
+    const ready = this.guess || !this.asking,
+      moving = this.chart && ready ? this.drawPlot(this.chart) : false;
     if (this.start || moving) this.request();
     if (this.linked && this.spec.x) {
       const { name, unit } = this.spec.x;
@@ -619,9 +711,10 @@ class Explorer {
    * @param {Chart} chart
    * @returns {boolean}
    */
-  drawPlot({ spec, model, plot }) {
-    const result = model.evaluate(this.shown),
-      cursor = /** @type {number} */ (this.shown[spec.x.name]);
+  drawPlot({ spec, model: own, plot }) {
+    const [model, shown] = (this.asking && this.guess?.asked) || [own, this.shown],
+      result = model.evaluate(shown),
+      cursor = /** @type {number} */ (shown[spec.x.name]);
     this.stage.hidden = this.values.hidden = !result.curves.length;
     const second = this.evaluateSecond(result),
       other = second?.result;
@@ -656,9 +749,8 @@ class Explorer {
           across,
         )
       : { domain: /** @type {Pair} */ ([spec.x.min, spec.x.max]), settled: true };
-    const lead = result.curves.find((c) => c.curve.role === "total") || result.curves[0];
-    const spoken = result.curves.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`);
-    plot.draw({
+    /** @type {import("./plot.js").Frame} */
+    const frame = {
       key: result.key + (other?.key ?? ""),
       x: { ...(across || spec.x), domain: x.domain },
       y: { ...spec.y, domain: y.domain },
@@ -666,36 +758,53 @@ class Explorer {
       dots: result.dots,
       labels: across ? "inside" : "margin",
       marks: [...marks, ...also],
-      cursor: {
-        x: across && lead ? lead.x : cursor,
-        text: across
-          ? `${spec.x.title.toLowerCase()} ${plain(cursor, spec.x.unit, 4)}`
-          : plain(cursor, spec.x.unit, 4),
-        points: series.map(({ id, index, role, beside, cursor: [cx, cy] }) => ({
-          id,
-          index,
-          role,
-          beside,
-          x: cx,
-          y: cy,
-        })),
-        min: spec.x.min,
-        max: spec.x.max,
-        unit: spec.x.unit,
-        label: spec.x.title,
-        now: Number(cursor.toPrecision(6)),
-        step: (count) => this.stepped(spec.x, count),
-        valueText: `${formatValue(cursor, spec.x.unit)}: ${spoken.join(", ")}`,
-        trace: across && lead ? lead.xs : null,
-        grid: model.grid,
-      },
-    });
+      cursor: this.cursorOf(spec, model, result, series, cursor),
+    };
+    plot.draw(this.guess?.onto(frame) ?? frame);
+    const moving = !(x.settled && y.settled);
+    if (this.asking) return moving;
     put(this.over, "text", model.beyond(this.shown, result));
     const bands = result.curves.flatMap((c) => (c.band && c.of ? [`${capital(c.of)}.`] : []));
     const pinned = second ? [second.problem || `Beside it, fainter: ${second.name}.`] : [];
     put(this.scene, "text", [this.sceneText(), ...pinned, ...bands].join(" ").trim());
     this.writeValues(spec.y, result, other);
-    return !(x.settled && y.settled);
+    return moving;
+  }
+
+  /**
+   * @param {PlotSpec} spec
+   * @param {Model} model
+   * @param {import("./compute.js").Result} result
+   * @param {import("./plot.js").Series[]} series
+   * @param {number} cursor
+   * @returns {import("./plot.js").FrameCursor}
+   */
+  cursorOf({ across, x, y }, model, { curves }, series, cursor) {
+    const lead = curves.find((c) => c.curve.role === "total") || curves[0],
+      spoken = curves.map((c) => `${c.curve.label} ${formatValue(c.y, y.unit)}`);
+    return {
+      x: across && lead ? lead.x : cursor,
+      text: across
+        ? `${x.title.toLowerCase()} ${plain(cursor, x.unit, 4)}`
+        : plain(cursor, x.unit, 4),
+      points: series.map(({ id, index, role, beside, cursor: [px, py] }) => ({
+        id,
+        index,
+        role,
+        beside,
+        x: px,
+        y: py,
+      })),
+      min: x.min,
+      max: x.max,
+      unit: x.unit,
+      label: x.title,
+      now: Number(cursor.toPrecision(6)),
+      step: (count) => this.stepped(x, count),
+      valueText: `${formatValue(cursor, x.unit)}: ${spoken.join(", ")}`,
+      trace: across && lead ? lead.xs : null,
+      grid: model.grid,
+    };
   }
 
   /**
@@ -896,6 +1005,10 @@ class Explorer {
   say(later) {
     clearTimeout(this.sayLater);
     const speak = () => {
+      if (this.asking) {
+        put(this.words, "text", this.spec.guess?.question);
+        return;
+      }
       put(this.words, "text", [this.model.words(this.state), ...this.secondWords()].join(" "));
       this.fillTable();
       const { values } = this;

@@ -29,6 +29,7 @@ import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
  * @property {Pair} [band]
  * @property {boolean} [limit] all beyond it is hatched
  * @property {boolean} [beside]
+ * @property {boolean} [guess] the reader's own
  * @property {string} text
  * @typedef {object} FrameCursor
  * @property {number} x
@@ -52,6 +53,7 @@ import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
  * @property {"inside" | "margin"} labels
  * @property {FrameMark[]} marks
  * @property {FrameCursor} [cursor]
+ * @property {(plot: Plot) => void} [after] draws what else lies on it
  * @typedef {{ left: number, right: number, top: number, bottom: number }} Box
  * @typedef {{ node: SVGGElement, rule: SVGLineElement, text: SVGTextElement }} Tick
  * @typedef {object} Label
@@ -429,6 +431,7 @@ export class Plot {
       this.drawLabels(frame);
     }
     this.drawCursor(frame);
+    frame.after?.(this);
   }
 
   /** @param {Frame} frame */
@@ -559,7 +562,7 @@ export class Plot {
         upright = mark.axis === "x",
         { text, width } = this.wordsOf(mark);
       const place = Math.min(Math.max(at, from), to).toFixed(1);
-      put(item.node, "class", mark.beside ? "is-beside" : "");
+      put(item.node, "class", (mark.guess ? "ex-own" : "") + (mark.beside ? "is-beside" : ""));
       this.drawRule(item, upright, place, strip);
       show(item.rule, !mark.band);
       put(item.strip, "class", mark.limit ? "ex-mark-limit" : "ex-mark-strip");

@@ -193,6 +193,8 @@ interface SpecBase {
   given?: SymbolValues;
   readouts?: Readout[];
   stack?: boolean;
+  /** What a reader guesses first: the course or the level of a curve, or the place of a mark. */
+  guess?: { question: string; kind: "draw" | "level" | "mark"; of: string };
 }
 interface PlotSpec extends SpecBase {
   x: SweptAxis;
@@ -425,17 +427,4 @@ interface PlayedSchedule extends Played {
 
 // --- what browsers and the build add ---
 
-declare const MEASURE_MARK: string;
-declare const MEASURE_WORKER_MARK: string;
-declare const PYTHON_MARK: string;
-declare const SCHEMATIC_MARK: string;
-declare const SEARCH_MARK: string;
-declare const STUDY_MARK: string;
-interface Window {
-  /** ahead.js, in the head of the pages about the learner's store, has begun to open it. */
-  studyOpening?: Promise<IDBDatabase>;
-}
-interface Navigator {
-  connection?: { saveData?: boolean; effectiveType?: string };
-}
-declare module "*.css";
+declare const GUESS_MARK: string;

@@ -33,6 +33,7 @@ __all__ = [
     "fact",
     "fact_unit",
     "formula_entry",
+    "guess",
     "lecture_address",
     "lecture_seconds",
     "lecture_title",
@@ -110,6 +111,23 @@ def where(asked: condition) -> dict:
     """Return what the page needs of a condition, and whether it holds for the default scenario."""
     data = json.dumps(asked.page(), separators=(",", ":"), allow_nan=False)
     return {"data": data, "holds": asked.holds(**scenario.DEFAULT)}
+
+
+# Guesses
+
+
+def guess(text: str) -> str:
+    """Return the name of an explorer that asks for a guess.
+
+    >>> guess("roofline")
+    'roofline'
+    """
+    from handful_site.social import explorers
+
+    asking = sorted(name for name, one in explorers().items() if one.guess)
+    if text not in asking:
+        raise RoleError(f"No explorer {text!r} asks for a guess; these do: {', '.join(asking)}.")
+    return text
 
 
 # Claims

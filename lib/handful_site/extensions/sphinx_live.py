@@ -1,4 +1,4 @@
-"""The book's roles in Sphinx: live, lecture, spoken, given, fact, claim, where and always.
+"""The book's roles in Sphinx: live, lecture, spoken, given, fact, claim, guess, where, always.
 
 What depends on the scenario says when it is true: ``{where}`` shows its text only then,
 ``{always}`` asserts it for every scenario, and the tests look for one where it is false.
@@ -134,6 +134,17 @@ class ClaimRole(BookRole):
             internal=True,
             classes=["claim", f"verdict-{found['kind']}"],
         )
+
+
+class GuessRole(BookRole):
+    """The role ``{guess}``: what this reader guessed of an explorer, where anything was guessed.
+
+    It stands right after a word, since it brings its own space and brackets.
+    """
+
+    def resolve(self, text: str) -> nodes.Node:
+        """Return a place for the page's script to write in; other formats have none."""
+        return nodes.raw("", f'<span data-guess="{roles.guess(text)}"></span>', format="html")
 
 
 class where_text(nodes.Inline, nodes.TextElement):
@@ -278,6 +289,7 @@ def setup(app):
         "fact": FactRole,
         "given": GivenRole,
         "claim": ClaimRole,
+        "guess": GuessRole,
     }.items():
         app.add_role(name, role())
     skipped = (skip_unless_it_holds, as_text)

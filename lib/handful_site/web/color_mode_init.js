@@ -16,6 +16,13 @@
         ? "dark"
         : "light";
   root.setAttribute("data-theme", mode);
+  // Plots that ask for a guess wait for their script, which knows whether this reader is asked.
+  try {
+    if (!location.search && !/"never":true/.test(localStorage.getItem("handful-guesses") || ""))
+      root.setAttribute("data-asks", "");
+  } catch (error) {
+    /* then as the still picture goes */
+  }
 })();
 
 // If the page's own script has not come up when everything is loaded, because it is missing or
@@ -23,7 +30,9 @@
 addEventListener("load", function () {
   var root = document.documentElement,
     main = document.querySelector("article.article") || document.querySelector("main");
-  if (root.hasAttribute("data-up") || !main) return;
+  if (root.hasAttribute("data-up")) return;
+  root.removeAttribute("data-asks");
+  if (!main) return;
   var line = document.createElement("p");
   line.className = "page-trouble";
   line.setAttribute("role", "status");

@@ -8,6 +8,7 @@ import "../../handful_study/web/problems.css";
 import "./accessibility.css";
 import { mountBar } from "./scenario_bar.js";
 import { mount } from "../../handful_explorers/web/explorer.js";
+import { tellGuesses } from "../../handful_explorers/web/guesses.js";
 import { mountOffline } from "./offline/offline.js";
 import { h, lookWithin } from "../../handful_explorers/web/dom.js";
 import { mountLedger } from "./ledger.js";
@@ -42,8 +43,11 @@ const trouble = (/** @type {string} */ text) =>
 /** @type {Map<string, ReturnType<typeof mount>>} */
 const plots = new Map();
 
-/** @param {HTMLElement} figure */
-function upgrade(figure) {
+/**
+ * @param {HTMLElement} figure
+ * @param {boolean} [ask]
+ */
+function upgrade(figure, ask) {
   const block = figure.querySelector("script.explorer-spec");
   if (!block || figure.dataset.mounted) return;
   figure.dataset.mounted = "yes";
@@ -52,7 +56,7 @@ function upgrade(figure) {
   try {
     const spec = JSON.parse(block.textContent ?? "");
     figure.append(host);
-    plots.set(figure.id, mount(host, spec, { search: location.search }));
+    plots.set(figure.id, mount(host, spec, { search: location.search, ask }));
     for (const child of still) child.remove();
   } catch (error) {
     // The still figure stays; the rest of the page goes on.
@@ -142,6 +146,7 @@ function fill() {
   const figures = [...document.querySelectorAll("figure.explorer")].filter(isHTML);
   stepSchematics();
   mountLedger();
+  tellGuesses();
   offerPython();
   offerMeasurement();
   try {
@@ -202,7 +207,7 @@ function fill() {
   else idle(study, { timeout: 1500 });
   idle(mountOffline, { timeout: 1500 });
   addEventListener("beforeprint", () => {
-    for (const figure of later) upgrade(figure);
+    for (const figure of later) upgrade(figure, false);
     lookWithin(document);
   });
   document.documentElement.dataset.up = ""; // color_mode_init.js looks for it
