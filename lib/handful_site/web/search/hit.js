@@ -1,6 +1,7 @@
 // One result as a reader sees it.
 import { h } from "../../../handful_explorers/web/dom.js";
 import { snippet } from "./find.js";
+import { matches } from "./text.js";
 
 /** @type {Record<string, string>} */
 export const NAMES = {
@@ -42,6 +43,9 @@ const pieces = (text, terms, length) =>
     found ? h("mark", { text: piece }) : piece,
   );
 
+// Kinds whose other names are what others call the same; those of a section are what it is about.
+const CALLED = new Set(["term", "letter", "formula"]);
+
 /** @param {string[]} names */
 const listed = (names) =>
   names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
@@ -55,7 +59,12 @@ export function hit({ entry, terms, others }, home, option) {
   const wanted = new Set(terms),
     trail = [entry.top ? "" : entry.page, ...entry.trail.filter((name) => name !== entry.page)]
       .filter(Boolean)
-      .join(" › ");
+      .join(" › "),
+    // The other name under which it was found.
+    called =
+      CALLED.has(entry.kind) &&
+      !matches(entry.title, wanted).length &&
+      entry.names.find((name) => matches(name, wanted).length);
   return h(
     "a",
     {
@@ -75,6 +84,9 @@ export function hit({ entry, terms, others }, home, option) {
     ),
     entry.kind === "formula" || entry.kind === "letter"
       ? h("span", { class: "find-maths", "data-maths": entry.id, "aria-hidden": "true" })
+      : null,
+    called
+      ? h("span", { class: "find-text" }, " Also called ", ...pieces(called, wanted, 80), ".")
       : null,
     entry.text ? h("span", { class: "find-text" }, " ", ...pieces(entry.text, wanted, 150)) : null,
     others.length ? h("span", { class: "find-text" }, ` Also: ${listed(others)}.`) : null,
