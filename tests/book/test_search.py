@@ -157,6 +157,10 @@ def test_dialog_by_keyboard(site, watch):
     expect(page.locator(".find-heard")).to_have_text(
         re.compile(r"^\d+ results\. First: Weight time, Formula\.$")
     )
+    # A result says what it is after its name, and where it stands at the end.
+    expect(options.first).to_have_attribute(
+        "aria-label", re.compile(r"^Weight time, Formula\. \w.+[^.]\. In: Latency and cost$")
+    )
     # One kind alone.
     every = options.count()
     page.get_by_role("radio", name=re.compile("^Cards")).check()
@@ -164,6 +168,14 @@ def test_dialog_by_keyboard(site, watch):
         0 < options.count() < every
         and page.locator(".find-kind").all_inner_texts() == ["Card"] * options.count()
     )
+    # Found under another name, which it says; with one kind of results there is nothing to choose.
+    field.fill("TTFT")
+    expect(options).to_have_count(1)
+    expect(options.first).to_contain_text("Also called TTFT.")
+    assert options.first.get_attribute("aria-label").startswith(
+        "time to first token, Term. Also called TTFT. The time from a request"
+    )
+    expect(page.get_by_role("group", name="Kinds of results")).to_be_hidden()
     # Nothing found: what can be done.
     field.fill("qqqqqqqqq")
     expect(page.locator(".find-says")).to_contain_text("Nothing in the book matches “qqqqqqqqq”.")
