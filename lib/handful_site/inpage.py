@@ -156,7 +156,7 @@ def publish(target: Path, site: Path) -> tuple[str, int]:
 
 
 def offer(soup: BeautifulSoup, up: str, place: str, size: int) -> None:
-    """Add the button above the first code cell of a page.
+    """Add the button below the first code cell of a page.
 
     It says where Python is, and how much is loaded on a click.
     """
@@ -167,8 +167,8 @@ def offer(soup: BeautifulSoup, up: str, place: str, size: int) -> None:
     root = one(soup, "html")
     root["data-python"], root["data-python-size"] = f"{up}{place}/", f"{size / 1e6:.0f}"
     bar = BeautifulSoup(
-        '<div class="python-bar"><button type="button">Run these cells here</button>'
+        '<div class="python-bar"><button type="button">Show and run the code</button>'
         f'<span role="status">Python in this page: {size / 1e6:.0f} MB, once.</span></div>',
         "html.parser",
     )
-    cell.insert_before(one(bar, "div"))
+    cell.insert_after(one(bar, "div"))

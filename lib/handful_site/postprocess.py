@@ -20,6 +20,7 @@ from bs4 import BeautifulSoup, Comment, Tag
 from . import (
     asset_bundle,
     book_files,
+    formula_cells,
     icons,
     inpage,
     licences,
@@ -378,6 +379,7 @@ def finish(
         fold(soup)
         hold_back(soup)
         name_cells(soup)
+        formula_cells.hide(soup)
         book_files.add_links(soup, up, files)
         inpage.offer(soup, up, *python)
         mark_maths(soup, page, maths)

@@ -2,7 +2,8 @@
 
 ``read`` takes the entries out of a page as Sphinx wrote it, ``collect`` puts those of all pages
 together with the registered formulas, and ``write`` has ``search/index.mjs`` make the index that
-``search/find.js`` asks. Exercises are cards, problems and assignments; the answer of a card and the
+``search/find.js`` asks. ``search_names.toml`` has the names under which readers look for what the
+book calls otherwise. Exercises are cards, problems and assignments; the answer of a card and the
 solution of a problem are in no entry. Every entry leads to an anchor.
 """
 
@@ -12,6 +13,7 @@ import hashlib
 import json
 import re
 import subprocess
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,12 +64,16 @@ BLOCKS = {
     "pre",
 }
 
-# What a term of the glossary is called for short.
-SHORT_NAMES = {
-    "key-value cache": "KV cache",
-    "mixture of experts": "MoE",
-    "reinforcement learning": "RL",
-}
+
+def other_names() -> dict[str, list[str]]:
+    """Return the further names of places by their address."""
+    groups = tomllib.loads(Path(__file__).with_name("search_names.toml").read_text("utf-8"))
+    pages = {"glossary": "glossary.html#term-", "notation": "notation.html#symbol-row-"}
+    names: dict[str, list[str]] = {}
+    for group, places in groups.items():
+        for place, found in places.items():
+            names.setdefault(pages.get(group, "") + place, []).extend(found)
+    return names
 
 
 # Maths as words
@@ -224,12 +230,7 @@ def _element_entry(node, page: str) -> dict | None:
         still = node.find(role="img", attrs={"aria-label": True})
         return entry("plot", text_of(part("explorer-title")), still["aria-label"] if still else "")
     if node.name == "dt" and "glossary" in node.parent.get("class", ()):
-        return entry(
-            "term",
-            text_of(node),
-            text_of(node.find_next_sibling("dd")),
-            letters=SHORT_NAMES.get(text_of(node), ""),
-        )
+        return entry("term", text_of(node), text_of(node.find_next_sibling("dd")))
     if anchor.startswith("claim-") and "entry" in classes:
         return entry(
             "claim",
@@ -398,10 +399,13 @@ def collect(pages: dict[str, dict], maths) -> dict:
     for entry in (entry for found in pages.values() for entry in found["entries"]):
         if entry["title"]:
             first.setdefault((entry["kind"], entry["title"], entry["text"]), entry)
-    return {
-        "pages": [[name, found["title"]] for name, found in pages.items()],
-        "entries": [*first.values(), *_formulas(pages, maths)],
-    }
+    entries = [*first.values(), *_formulas(pages, maths)]
+    called = other_names()
+    for entry in entries:  # several formulas may stand at one place, and the first is named
+        address = entry["page"] + (f"#{entry['anchor']}" if entry["anchor"] else "")
+        if address in called:
+            entry["names"] = called.pop(address)
+    return {"pages": [[name, found["title"]] for name, found in pages.items()], "entries": entries}
 
 
 def write(

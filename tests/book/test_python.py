@@ -23,8 +23,9 @@ def test_cells_run_in_the_page(watch, site):
     page = tab.open(site + PAGE)
     assert not [url for url in asked if "/pyodide/" in url or "python.js" in url]
     published = page.locator(".cell .cell_output").first.inner_html()
+    assert not page.locator(".names-formula").first.is_visible()
 
-    button = page.get_by_role("button", name="Run these cells here")
+    button = page.get_by_role("button", name="Show and run the code")
     button.focus()
     button.press("Enter")
     first = page.get_by_role("textbox", name=re.compile("^Code of cell 1"))
@@ -38,6 +39,13 @@ def test_cells_run_in_the_page(watch, site):
     assert first.evaluate(
         "(box) => document.activeElement === box"
     )  # where the button was pressed by key
+
+    # The code of cells that only name a formula is there with Python, and on paper never.
+    assert page.locator(".names-formula[hidden]").count() == 0
+    assert page.locator(".names-formula").first.is_visible()
+    page.emulate_media(media="print")
+    assert not page.locator(".names-formula").first.is_visible()
+    page.emulate_media(media="screen")
 
     # A cell in the middle of the page first: what it needs comes from the book.
     third = page.locator(".cell:has(.python-code)").nth(2)
@@ -104,10 +112,10 @@ def test_what_cannot_be_loaded_is_said_and_leaves_the_page(watch, site, lost):
     # Boxes that scroll are stops as long as they do.
     shown = """(cell) => cell.outerHTML.replace(/ tabindex="-?\\d"/g, "")"""
     before = page.locator(".cell").first.evaluate(shown)
-    page.get_by_role("button", name="Run these cells here").click()
+    page.get_by_role("button", name="Show and run the code").click()
     page.get_by_text("Python could not be loaded").wait_for(timeout=READY)
     assert page.locator(".cell").first.evaluate(shown) == before
-    assert page.get_by_role("button", name="Run these cells here").is_visible()
+    assert page.get_by_role("button", name="Show and run the code").is_visible()
 
 
 def test_a_page_without_code_offers_nothing(watch, site):

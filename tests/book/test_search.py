@@ -14,7 +14,7 @@ from functools import cache
 
 from playwright.sync_api import expect
 
-from handful_site import bootstrap
+from handful_site import bootstrap, search
 from handful_site.build import ROOT, SITE
 
 MARKS = "CSS.highlights.get('find')?.size ?? 0"
@@ -80,20 +80,29 @@ def test_formulas_letters_terms_claims_cards_and_problems_are_all_there():
     )
 
 
-def test_what_readers_type_is_among_the_first_three():
-    wanted = tomllib.loads((ROOT / "tests/data/searches.toml").read_text("utf-8"))
+def missed(wanted: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the first three results of queries whose address is not among them."""
     done = subprocess.run(
         [*bootstrap.node_command(), "tests/book/searches.mjs", str(index_file())],
-        input=json.dumps(list(wanted)),
+        input=json.dumps([query for query, _ in wanted]),
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    found = dict(zip(wanted, json.loads(done.stdout), strict=True))
-    assert {
-        query: found[query] for query, address in wanted.items() if address not in found[query]
-    } == {}
+    answers = zip(wanted, json.loads(done.stdout), strict=True)
+    return {query: found for (query, address), found in answers if address not in found}
+
+
+def test_what_readers_type_is_among_the_first_three():
+    wanted = tomllib.loads((ROOT / "tests/data/searches.toml").read_text("utf-8"))
+    assert missed(list(wanted.items())) == {}
+
+
+def test_every_other_name_leads_to_its_place():
+    names = search.other_names()
+    assert len(names) > 60
+    assert missed([(name, place) for place, found in names.items() for name in found]) == {}
 
 
 def test_variants_of_a_formula_share_a_number():
@@ -148,6 +157,10 @@ def test_dialog_by_keyboard(site, watch):
     expect(page.locator(".find-heard")).to_have_text(
         re.compile(r"^\d+ results\. First: Weight time, Formula\.$")
     )
+    # A result says what it is after its name, and where it stands at the end.
+    expect(options.first).to_have_attribute(
+        "aria-label", re.compile(r"^Weight time, Formula\. \w.+[^.]\. In: Latency and cost$")
+    )
     # One kind alone.
     every = options.count()
     page.get_by_role("radio", name=re.compile("^Cards")).check()
@@ -155,6 +168,14 @@ def test_dialog_by_keyboard(site, watch):
         0 < options.count() < every
         and page.locator(".find-kind").all_inner_texts() == ["Card"] * options.count()
     )
+    # Found under another name, which it says; with one kind of results there is nothing to choose.
+    field.fill("TTFT")
+    expect(options).to_have_count(1)
+    expect(options.first).to_contain_text("Also called TTFT.")
+    assert options.first.get_attribute("aria-label").startswith(
+        "time to first token, Term. Also called TTFT. The time from a request"
+    )
+    expect(page.get_by_role("group", name="Kinds of results")).to_be_hidden()
     # Nothing found: what can be done.
     field.fill("qqqqqqqqq")
     expect(page.locator(".find-says")).to_contain_text("Nothing in the book matches “qqqqqqqqq”.")

@@ -98,7 +98,7 @@ def test_contents_of_the_page_follow_and_lead(site, watch):
 
 def test_code_is_copied(site, watch):
     tab = watch(width=1280)
-    page = tab.open(site + "latency-and-cost.html")
+    page = tab.open(site + "your-model.html")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     code = page.locator(".cell_input .highlight").first
     code.locator(".copy-code").click()

@@ -146,6 +146,19 @@ test(
       ),
       ["cache", "batch", "weight", "latency", "series", "loss", "2400", "gamma", "frederic"],
     );
+    const one = "quantise quantised quantize quantized quantizing quantisation quantizations";
+    assert.deepEqual([...new Set(one.split(" ").map(term))], ["quantise"]);
+    for (const [british, american] of [
+      ["behaviour", "behavior"],
+      ["centre", "center"],
+      ["modelling", "modeling"],
+      ["analysed", "analyzed"],
+      ["optimisers", "optimizer"],
+    ])
+      assert.equal(term(british), term(american));
+    for (const word of ["size", "sized", "precision", "there", "hour", "store", "filling", "basis"])
+      assert.equal(term(word), word);
+    assert.ok(term("quantization").startsWith(term("quantiz"))); // as it is typed
     assert.deepEqual([String.raw`N_{\mathrm{total}}`, "$B^{*}$", String.raw`\gamma`].map(untex), [
       "N_total",
       "B*",
@@ -238,6 +251,33 @@ test("variants of one formula stand with the best of them", () => {
     ],
   );
   assert.deepEqual(seen("balance batch by experts")[0], ["Balance batch by experts", 2, false]);
+});
+
+test("a question is found by what it asks about, and a place by its other names", () => {
+  for (const query of ["what is a batch?", "the batch", "how much batch do we need"])
+    assert.equal(find(book, query).results[0].entry.title.toLowerCase(), "batch", query);
+  // One word of three may be the reader's own; of two, none.
+  assert.equal(first("reading weights xyzzy"), "glossary.html#term-balance");
+  assert.equal(first("machine’s arithmetic as long as its memory"), "balance.html");
+  // A letter that the book has not: its subscript.
+  assert.equal(first("x_total"), "notation.html#symbol-total");
+  const names = ["TTFT", "why does an answer begin so late?"],
+    mini = new MiniSearch(OPTIONS);
+  mini.addAll([
+    { id: 0, title: "An answer", text: "It begins late.", letters: "", trail: "" },
+    { id: 1, title: "The wait", text: "Of a train.", letters: names.join(" "), trail: "" },
+  ]);
+  const few = open({
+    pages: PAGES,
+    maths: "",
+    index: JSON.parse(JSON.stringify(pack(mini.toJSON()))),
+    entries: [
+      [0, 0, "a", "An answer", [], "It begins late.", "", "", 0],
+      [0, 0, "b", "The wait", [], "Of a train.", "", "", 0, names],
+    ],
+  });
+  for (const query of ["ttft", "TTFT", "why does the answer begin late"])
+    assert.equal(find(few, query).results[0].entry.title, "The wait", query);
 });
 
 test("what is in no entry is not found, and a near word is proposed", () => {

@@ -24,7 +24,7 @@ from handful_study.check import right_choice
 from handful_study.problems import problem
 
 from .. import edition as editions
-from .. import postprocess
+from .. import formula_cells, postprocess
 from ..bootstrap import ROOT
 from ..elements import one, set_classes, value
 
@@ -246,6 +246,7 @@ def strip(body: Tag) -> None:
     """Remove elements that only serve the site, and attributes that only serve its scripts."""
     for choice in body.select(".choice-says"):
         del choice["hidden"]
+    formula_cells.hide(body)
     for tag in body.select(", ".join(FURNITURE)):
         tag.decompose()
     for tag in body.select("[hidden]"):

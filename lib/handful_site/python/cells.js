@@ -251,6 +251,7 @@ function open(root, input, number, cells, python) {
   box.addEventListener("input", () => {
     back.hidden = false;
   });
+  input.removeAttribute("hidden"); // a cell that only names a formula: see formula_cells.py
   for (const node of shown) if (node instanceof HTMLElement) node.hidden = true;
   input.append(box, make("div", { className: "python-row" }, run, stop, back, said));
   return { box };

@@ -1,6 +1,6 @@
 // Makes the index that search/find.js asks: node index.mjs, with {pages, entries, maths} as JSON on
 // standard input. Writes {pages, entries, maths, index}; an entry is [kind, page, anchor, title,
-// trail, text, note, letter, variant], the index as pack.js has it.
+// trail, text, note, letter, variant, names], the index as pack.js has it.
 import { readFileSync } from "node:fs";
 import MiniSearch from "minisearch";
 import { pack } from "./pack.js";
@@ -18,6 +18,7 @@ import { KINDS, OPTIONS } from "./text.js";
  * @property {string} [note]
  * @property {string} [named]
  * @property {string} [variant_of]
+ * @property {string[]} [names] other names of it
  */
 
 /** @type {{ pages: [string, string][], entries: Entry[], maths: string }} */
@@ -25,10 +26,10 @@ const { pages, entries, maths } = JSON.parse(readFileSync(0, "utf8"));
 const number = new Map(pages.map(([address], i) => [address, i])),
   index = new MiniSearch(OPTIONS);
 index.addAll(
-  entries.map(({ page, title, letters, text, trail }, id) => ({
+  entries.map(({ page, title, letters = "", names = [], text, trail }, id) => ({
     id,
     title,
-    letters: letters || "",
+    letters: [letters, ...names].join(" "),
     text,
     trail: [pages[/** @type {number} */ (number.get(page))][1], ...trail].join(" "),
   })),
@@ -40,7 +41,7 @@ for (const { variant_of: of } of entries) if (of) many.set(of, (many.get(of) || 
 const shared = [...many].filter(([, count]) => count > 1).map(([of]) => of);
 /** @type {(number | string | string[] | undefined)[][]} */
 const rows = entries.map(
-  ({ kind, page, anchor, title, trail, text, note = "", named = "", variant_of: of }) => [
+  ({ kind, page, anchor, title, trail, text, note = "", named = "", variant_of: of, names }) => [
     KINDS.indexOf(kind),
     number.get(page),
     anchor,
@@ -50,6 +51,7 @@ const rows = entries.map(
     note,
     named,
     of ? shared.indexOf(of) + 1 : 0,
+    ...(names ? [names] : []),
   ],
 );
 const wrong = rows.find((row) => Number(row[0]) < 0 || row[1] === undefined);

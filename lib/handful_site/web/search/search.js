@@ -4,7 +4,7 @@ import { h } from "../../../handful_explorers/web/dom.js";
 import { plural } from "../../../handful_explorers/web/units.js";
 import { showTarget } from "./highlight.js";
 import { find, open, suggest } from "./find.js";
-import { GROUPS, NAMES, groupOf, hit } from "./hit.js";
+import { GROUPS, groupOf, hit, named } from "./hit.js";
 
 const ARRIVAL = "handful-search-arrival",
   LAST = "handful-search-query",
@@ -13,7 +13,7 @@ const ARRIVAL = "handful-search-arrival",
 // or an arrow key asks.
 const FIRST = 8,
   PAUSE = 150;
-const EXAMPLES = ["weight time", "N_total", "KV cache", "pipeline bubble", "300"];
+const EXAMPLES = ["weight time", "N_total", "TTFT", "what does a token cost", "300"];
 /**
  * @typedef {import("./find.js").Book} Book
  * @typedef {import("./find.js").Hit} Hit
@@ -105,7 +105,8 @@ function groupChoice(select) {
       tally.textContent = String(tallies[name] || "");
       node.hidden = !tallies[name];
     }
-    fieldset.hidden = !tallies.all;
+    // Results of one kind leave nothing to choose.
+    fieldset.hidden = choices.filter(({ node }) => !node.hidden).length < 3;
   };
   return { fieldset, update };
 }
@@ -120,8 +121,8 @@ function groupChoice(select) {
 function advice({ query, approximate, found, book }, home, suggestion) {
   if (!query)
     return [
-      "Find a formula by its name or its letters, a term, a claim of the lecture, a card or " +
-        "a problem. For example: ",
+      "Find a formula by its name or its letters, a term, a claim of the lecture, a card, a " +
+        "problem, or what answers a question. For example: ",
       ...EXAMPLES.flatMap((text) => [suggestion(text), " "]),
     ];
   if (!approximate) return [];
@@ -329,7 +330,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
       speak(
         visible.length
           ? `${approximate ? "Nothing fits exactly. " : ""}${plural(fitting.length, "result")}. First: ` +
-              `${visible[0].entry.title.slice(0, 90)}, ${NAMES[visible[0].entry.kind]}.`
+              `${named(visible[0].entry)}.`
           : (message.textContent ?? ""),
       );
   }
@@ -449,7 +450,7 @@ export function mountPage(root, address) {
     autocapitalize: "off",
     spellcheck: "false",
     enterkeyhint: "search",
-    placeholder: "Words, or letters as written: KV cache, N_total",
+    placeholder: "Words, letters or a question",
   });
   const form = h(
     "form",

@@ -44,7 +44,7 @@ function createDialog() {
     "aria-label": "Search this book",
     "aria-autocomplete": "list",
     "aria-expanded": "false",
-    placeholder: "Words, or letters as written: KV cache, N_total",
+    placeholder: "Words, letters or a question",
     autocomplete: "off",
     autocapitalize: "off",
     spellcheck: "false",

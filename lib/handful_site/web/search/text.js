@@ -40,19 +40,39 @@ function singular(word) {
   return /[^sui]s$/.test(word) ? word.slice(0, -1) : word;
 }
 
+// British and American spellings are one: quantise, quantized and quantization, also while they are
+// typed; behavior, analyze, center, modeling.
 /** @param {string} word */
-export const term = (word) =>
-  singular(
-    word
-      .toLowerCase()
-      .normalize("NFKD") // also makes ϵ, ϕ and µ, which have code points of their own, ε, φ and μ
-      .replace(/[α-ω]/g, (letter) => GREEK[letter.charCodeAt(0) - 0x3b1])
-      .replace(/(\p{N}),(?=\p{N})/gu, "$1")
-      .replace(/\p{M}/gu, ""),
-  );
+const spelling = (word) =>
+  word
+    .replace(
+      /([a-z]{3})(?:i[sz](?:e[dr]?|ing?|at?i?o?n?)|iz)$/,
+      (all, stem) => stem + (all.endsWith("iz") ? "is" : "ise"),
+    )
+    .replace(/([a-z]{3})yz(e[dr]?|ing)$/, "$1ys$2")
+    .replace(/([a-z]{3})our$/, "$1or")
+    .replace(/([a-z]{2}[bt])re$/, "$1er")
+    .replace(/([a-z]{3}e)ll(ed|ing)$/, "$1l$2");
 
 /** @param {string} word */
-export const isStop = (word) => STOP.has(word);
+export const term = (word) =>
+  spelling(
+    singular(
+      word
+        .toLowerCase()
+        .normalize("NFKD") // also makes ϵ, ϕ and µ, which have code points of their own, ε, φ and μ
+        .replace(/[α-ω]/g, (letter) => GREEK[letter.charCodeAt(0) - 0x3b1])
+        .replace(/(\p{N}),(?=\p{N})/gu, "$1")
+        .replace(/\p{M}/gu, ""),
+    ),
+  );
+
+// Words that a question has besides, and a title may be made of: they are in the index.
+const ASKED = new Set(
+  "about can could did do does i me much my need should vs we why will would you".split(" "),
+);
+/** @param {string} word */
+export const isStop = (word) => STOP.has(word) || ASKED.has(word);
 
 // Where words of a text are among the terms that a search found: [start, end, term].  N_total is
 // also found as "ntotal".
