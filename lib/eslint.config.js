@@ -30,6 +30,7 @@ export default [
         ...globals.browser,
         PYTHON_MARK: "readonly",
         SCHEMATIC_MARK: "readonly",
+        BOXES_MARK: "readonly",
         SEARCH_MARK: "readonly",
         STUDY_MARK: "readonly",
       },

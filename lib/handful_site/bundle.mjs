@@ -6,6 +6,7 @@
 //   color_mode_init.js         sets light or dark before a page is painted, in any browser
 //   database.js                opens the learner's store; in the head of the pages that are about it
 //   search.js                  the search; asked for by whoever reaches for it
+//   boxes.js                   what opens in place; asked for by the first box
 //   schematic.js               steps of schematics; asked for by pages that have some
 //   python.js                  cells that run in the page; asked for on a click
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
@@ -36,6 +37,7 @@ const entries = {
     "window.studyOpening.catch(() => {});",
   search: 'export * from "./web/search/search.js";',
   schematic: 'export * from "../handful_explorers/web/schematic.js";',
+  boxes: 'export * from "./web/boxes.js";',
   python: 'export * from "./python/cells.js";',
   handful: 'import "./web/theme.css"; import "./web/theme_controls.js"; import "./web/site.js";',
   explorer: 'export { default } from "../handful_explorers/web/explorer.js";',
@@ -70,7 +72,7 @@ for (const [name, contents] of Object.entries(entries)) {
       if (bytesInOutput && owner) held.add(owner);
     }
   // The address of what is asked for later changes with what it holds, so that no old copy is used.
-  const late = ["study", "search", "schematic", "python"].includes(name);
+  const late = ["study", "search", "schematic", "boxes", "python"].includes(name);
   if (late)
     marks[`${name.toUpperCase()}_MARK`] = JSON.stringify(
       createHash("sha256")

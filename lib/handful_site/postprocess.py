@@ -22,6 +22,7 @@ from . import (
     book_files,
     icons,
     inpage,
+    letters,
     licences,
     offline,
     page_metadata,
@@ -380,6 +381,7 @@ def finish(
         name_cells(soup)
         book_files.add_links(soup, up, files)
         inpage.offer(soup, up, *python)
+        letters.mark_page(soup)
         mark_maths(soup, page, maths)
         name_styles(soup, styles)
         set_canonical(soup, page, base)

@@ -270,7 +270,12 @@ class Explorer {
         "div",
         { class: "ex-head" },
         h("p", { class: "ex-title", id: `${id}-title`, text: spec.title }),
-        h("div", { class: "ex-tools" }, this.reset, this.linked ? copy : null),
+        h(
+          "div",
+          { class: "ex-tools", role: "toolbar", "aria-label": "Plot" },
+          this.reset,
+          this.linked ? copy : null,
+        ),
       ),
       this.notice,
       this.stage,

@@ -425,6 +425,7 @@ interface PlayedSchedule extends Played {
 
 declare const PYTHON_MARK: string;
 declare const SCHEMATIC_MARK: string;
+declare const BOXES_MARK: string;
 declare const SEARCH_MARK: string;
 declare const STUDY_MARK: string;
 interface Window {
