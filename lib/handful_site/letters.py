@@ -1,7 +1,7 @@
 r"""The letters of equations on the site, each marked as the quantity that it stands for.
 
 A formula that a code cell shows comes from the package, so each of its letters is one of
-``quantities.py``, and no two quantities share a letter.  Only what KaTeX sets for the site is
+``quantities.py``, and no two share one.  Only what KaTeX sets for the site is
 marked: notebooks, PDF and EPUB keep plain LaTeX.
 
 >>> print(mark(r"T = 2 B_{\mathrm{fit}}"))
@@ -28,10 +28,14 @@ APART = {"_", r"\mathrm", r"\text", r"\operatorname", r"\begin", r"\end", r"\lef
 
 @cache
 def _letters() -> dict[tuple[str, ...], str]:
-    """Return the name of each quantity by its letter's tokens, without the space around it."""
+    """Return the name of each quantity by its letter's tokens, without the space around it.
+
+    A difference that has a name is not one letter but two.
+    """
     return {
         tuple(TOKEN.findall(q.latex.removeprefix(r"\,").removesuffix(r"\,"))): q.name
         for q in table.values()
+        if " - " not in q.latex
     }
 
 

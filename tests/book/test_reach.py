@@ -231,7 +231,9 @@ def test_the_systems_colours_leave_curves_rings_and_states(site, watch):
     tab = watch(forced_colors="active", color_scheme="dark", reduced_motion="reduce")
     tab.page.set_default_timeout(30000)
     page = tab.open(site + CHAPTER)
-    page.wait_for_selector("figure.explorer .ex-cursor", state="attached")
+    # Far from the screen, curves wait until the plot has a width.
+    page.locator("figure.explorer .ex-stage").first.scroll_into_view_if_needed()
+    page.wait_for_selector("figure.explorer .ex-curve:not(.ex-swatch *)", state="attached")
     found = page.evaluate("""() => {
       const probe = document.createElement("p");
       probe.style.forcedColorAdjust = "none";

@@ -40,6 +40,13 @@ function blockOf(item) {
   return list ?? item.closest("p, figcaption") ?? item;
 }
 
+// The text hides by attributes, and most of it has no style yet, which would have to be computed.
+/** @param {HTMLElement} item */
+const visible = (item) =>
+  item.closest("article")
+    ? !item.closest("[hidden], details:not([open]) > :not(summary)")
+    : item.checkVisibility({ checkVisibilityCSS: true });
+
 // The groups, in the order of the page.  The link of a heading goes with what comes below it.
 function groups() {
   /** @type {Map<Element, HTMLElement[]>} */
@@ -51,13 +58,15 @@ function groups() {
       !isHTML(item) ||
       item.matches(`${ALONE}, :disabled`) ||
       (item.tabIndex < 0 && !passedOver.has(item)) ||
-      !item.checkVisibility({ checkVisibilityCSS: true })
+      !visible(item)
     )
       continue;
     links.push(item);
     if (item.matches(HEADING_LINK)) continue;
-    const block = blockOf(item);
-    found.set(block, [...(found.get(block) ?? []), ...links]);
+    const block = blockOf(item),
+      items = found.get(block);
+    if (items) items.push(...links);
+    else found.set(block, links);
     links = [];
   }
   return found;
@@ -105,7 +114,7 @@ function toLetter(stop, key) {
   const letters = lettersOf(stop),
     at = letters.findIndex((letter) => letter.matches(".is-at")),
     next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: letters.length - 1 }[key];
-  if (next === undefined || next < -1 || next >= letters.length) return false;
+  if (!letters.length || next === undefined || next < -1 || next >= letters.length) return false;
   letters[at]?.classList.remove("is-at");
   if (next < 0) return true;
   letters[next].classList.add("is-at");
@@ -171,9 +180,9 @@ export function mountTabGroups() {
   // Before others hear of the key: who moves the focus on Tab finds the groups in order.
   document.addEventListener(
     "keydown",
-    ({ key }) => {
+    ({ key, target }) => {
       tabbed = key === "Tab";
-      if (tabbed) arrange();
+      if (tabbed && !(target instanceof Element && target.closest(".pop"))) arrange();
     },
     true,
   );
