@@ -29,4 +29,34 @@ export default [
       // bundle.mjs puts the marks of the files that are asked for later in place of these names.
       globals: {
         ...globals.browser,
-        GUESS_MARK: "readonly",
+        PYTHON_MARK: "readonly",
+        SCHEMATIC_MARK: "readonly",
+        BOXES_MARK: "readonly",
+        SEARCH_MARK: "readonly",
+        STUDY_MARK: "readonly",
+      },
+    },
+  },
+  { files: ["**/*.mjs", "lib/eslint.config.js"], languageOptions: { globals: globals.node } },
+  // A classic script, which the build puts its list of files before (offline.py).
+  {
+    files: [`${SITE}/web/offline/sw.js`],
+    languageOptions: {
+      sourceType: "script",
+      globals: { ...globals.serviceworker, EDITION: "readonly" },
+    },
+    // Its global scope is its own: no other script runs in it.
+    rules: { "no-implicit-globals": "off" },
+  },
+  { files: [`${SITE}/python/worker.js`], languageOptions: { globals: globals.worker } },
+  // Runs in any browser, also in one that knows no `const`: it says there why nothing else runs.
+  {
+    files: [`${SITE}/web/color_mode_init.js`],
+    languageOptions: { ecmaVersion: 5, sourceType: "script" },
+    rules: {
+      "no-unused-vars": ["error", { caughtErrors: "none" }], // ES5 has no catch without a name
+      "no-var": "off",
+      "prefer-const": "off",
+    },
+  },
+];

@@ -8,6 +8,7 @@
 //   search.js                  the search; asked for by whoever reaches for it
 //   guess.js                   asks what a plot will show; asked for where the reader is asked, or has
 //                              guessed
+//   boxes.js                   what opens in place; asked for by the first box
 //   schematic.js               steps of schematics; asked for by pages that have some
 //   python.js                  cells that run in the page; asked for on a click
 //   measure.js                 measures the reader's machine; asked for on a click
@@ -43,6 +44,7 @@ const entries = {
   search: 'export * from "./web/search/search.js";',
   guess: 'export * from "../handful_explorers/web/guess.js";',
   schematic: 'export * from "../handful_explorers/web/schematic.js";',
+  boxes: 'export * from "./web/boxes.js";',
   python: 'export * from "./python/cells.js";',
   "measure/worker": 'import "./measure/worker.js";',
   measure: 'export * from "./measure/measure.js";',

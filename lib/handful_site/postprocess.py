@@ -23,6 +23,7 @@ from . import (
     formula_cells,
     icons,
     inpage,
+    letters,
     licences,
     offline,
     page_metadata,
@@ -382,6 +383,7 @@ def finish(
         formula_cells.hide(soup)
         book_files.add_links(soup, up, files)
         inpage.offer(soup, up, *python)
+        letters.mark_page(soup)
         mark_maths(soup, page, maths)
         name_styles(soup, styles)
         set_canonical(soup, page, base)

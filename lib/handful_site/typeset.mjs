@@ -11,7 +11,10 @@ const options = {
   // Letters such as "€" or "°" in text are fine; whatever else KaTeX merely tolerates is a mistake
   // of ours.
   strict: (/** @type {string} */ code) =>
-    code === "unicodeTextInMathMode" || code === "newLineInDisplayMode" ? "ignore" : "error",
+    ["unicodeTextInMathMode", "newLineInDisplayMode", "htmlExtension"].includes(code)
+      ? "ignore"
+      : "error",
+  trust: ({ command }) => command === "\\htmlData", // letters.py marks letters with it
 };
 
 // KaTeX gives "R_{\max}" three parts, the last an invisible sign ("apply the function"); MathML

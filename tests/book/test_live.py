@@ -39,7 +39,7 @@ def entry(formula) -> dict:
 def address(module_server):
     build.bundle()
     folder, address = module_server
-    for name in ("handful.js", "handful.css"):
+    for name in ("handful.js", "handful.css", "boxes.js"):
         shutil.copy(build.SCRIPTS / name, folder / name)
     formulas = {
         f.name: entry(f)

@@ -328,7 +328,7 @@ export class Explorer {
         h("p", { class: "ex-title", id: `${id}-title`, text: spec.title }),
         h(
           "div",
-          { class: "ex-tools" },
+          { class: "ex-tools", role: "toolbar", "aria-label": "Plot" },
           this.linked && spec.guess ? this.offer : null,
           this.reset,
           this.linked ? copy : null,

@@ -427,4 +427,16 @@ interface PlayedSchedule extends Played {
 
 // --- what browsers and the build add ---
 
-declare const GUESS_MARK: string;
+declare const PYTHON_MARK: string;
+declare const SCHEMATIC_MARK: string;
+declare const BOXES_MARK: string;
+declare const SEARCH_MARK: string;
+declare const STUDY_MARK: string;
+interface Window {
+  /** ahead.js, in the head of the pages about the learner's store, has begun to open it. */
+  studyOpening?: Promise<IDBDatabase>;
+}
+interface Navigator {
+  connection?: { saveData?: boolean; effectiveType?: string };
+}
+declare module "*.css";

@@ -1,21 +1,17 @@
-// Live numbers: <span class="live" data-live="KEY"> follows the scenario, and opens to show where
-// it comes from.
+// Live numbers: <span class="live" data-live="KEY"> follows the scenario, and opens in place to show
+// where it comes from (in_place.js).
 //
 // Beside them one block of JSON:
 //   {"formulas": {NAME: {tree, unit, meaning, label?, inputs: [{name, label, unit}],
 //                        conventions, source}},
 //    "numbers": {KEY: {formula: NAME, set: {symbol: value, hardware: "…"}, digits,
 //                      values: {build-time values}}}}
-// What is typeset comes from a file for all pages, named in the block's data-boxes and fetched when
-// the first box opens:
-// {"formulas": {NAME: html}, "letters": {NAME: html}}.
 import { h, put } from "../../handful_explorers/web/dom.js";
-import { label, lacks, row, store, whyMissing } from "../../handful_explorers/web/scenario.js";
+import { lacks, store, whyMissing } from "../../handful_explorers/web/scenario.js";
 import { compile } from "../../handful_explorers/web/tree.js";
 import { formatValue } from "../../handful_explorers/web/units.js";
+import { asButton, openInPlace } from "./in_place.js";
 
-/** @type {Kind[]} */
-const CHOICES = ["hardware", "model", "precision"];
 const BESIDE = ", and beside it "; // heard before the pinned scenario's number
 const ROWS = ["hardware", "model", "precision", "context"];
 
@@ -34,11 +30,6 @@ const spansOf = (root, rule) => [...root.querySelectorAll(rule)].filter(isHTML);
  * @returns {node is HTMLElement}
  */
 const isHTML = (node) => node instanceof HTMLElement;
-/**
- * @param {HTMLElement} box
- * @returns {HTMLElement | null}
- */
-const closer = (box) => box.querySelector(".pop-close");
 
 /** @param {State} [set] */
 function split(set = {}) {
@@ -155,7 +146,12 @@ export function mountLive(root = document) {
   take(root);
   followPlots(root, numbers, (span) => writeNumber(span, both(keyOf(span))));
   store.on(() => draw(false));
-  listen(root, (span) => card(numbers[keyOf(span)], formulas, compute(keyOf(span))));
+  openInPlace(root, {
+    number: (span) => {
+      const name = numbers[keyOf(span)].formula;
+      return { name, formula: formulas[name], result: compute(keyOf(span)) };
+    },
+  });
   return take;
 }
 
@@ -207,246 +203,4 @@ function followPlots(root, numbers, write) {
       }
     }
   });
-}
-
-/** @param {HTMLElement} span */
-function asButton(span) {
-  for (const [name, value] of [
-    ["role", "button"],
-    ["tabindex", "0"],
-    ["aria-haspopup", "dialog"],
-  ])
-    span.setAttribute(name, value);
-}
-
-/**
- * @param {Document} root
- * @param {(span: HTMLElement) => HTMLElement} make
- */
-function listen(root, make) {
-  /** @type {{ span: HTMLElement, box: HTMLElement } | null} */
-  let open = null;
-  /** @param {boolean} back */
-  const close = (back) => {
-    if (!open) return;
-    open.span.removeAttribute("aria-expanded");
-    open.box.remove();
-    if (back) open.span.focus();
-    open = null;
-  };
-  /** @param {HTMLElement} span */
-  const toggle = (span) => {
-    const again = open?.span === span;
-    close(false);
-    if (again) return;
-    const box = span.dataset.live ? make(span) : factCard(span);
-    const button = closer(box);
-    button?.addEventListener("click", () => close(true));
-    document.body.append(box);
-    place(box, span);
-    forms?.then(
-      () => {
-        if (open?.box === box) place(box, span);
-      },
-      () => {},
-    ); // with its formulas it is taller
-    span.setAttribute("aria-expanded", "true");
-    open = { span, box };
-    button?.focus({ preventScroll: true });
-  };
-  const find = (/** @type {Event} */ { target }) =>
-    target instanceof Element
-      ? /** @type {HTMLElement | null} */ (target.closest(".live[role=button], .fact[data-source]"))
-      : null;
-  root.addEventListener("click", (event) => {
-    const span = find(event);
-    if (span) toggle(span);
-    else if (open && event.target instanceof Node && !open.box.contains(event.target)) close(false);
-  });
-  root.addEventListener("keydown", (event) => {
-    const span = find(event);
-    if (event.key === "Escape" && open) {
-      close(true);
-      event.preventDefault();
-    } else if ((event.key === "Enter" || event.key === " ") && span) {
-      event.preventDefault();
-      toggle(span);
-    } else if (event.key === "Tab" && open) trap(event, open.box);
-  });
-  addEventListener("resize", () => close(false));
-}
-
-// Tab goes round within the open box; Escape or its button leaves it.
-/**
- * @param {KeyboardEvent} event
- * @param {HTMLElement} box
- */
-function trap(event, box) {
-  const stops = spansOf(box, "a[href], button"),
-    first = stops[0],
-    last = stops[stops.length - 1];
-  if (
-    !box.contains(document.activeElement) ||
-    (event.shiftKey ? document.activeElement === first : document.activeElement === last)
-  ) {
-    (event.shiftKey ? last : first).focus();
-    event.preventDefault();
-  }
-}
-
-/** @param {string} title */
-function shell(title) {
-  const close = h("button", {
-    type: "button",
-    class: "pop-close",
-    "aria-label": "Close",
-    text: "×",
-  });
-  return h(
-    "div",
-    { class: "pop", role: "dialog", "aria-modal": "true", "aria-label": title },
-    h("div", { class: "pop-head" }, h("strong", { text: title }), close),
-  );
-}
-
-// Lecture times become links; all else is text.
-/** @param {string} text */
-function source(text) {
-  const found = /\b(?:(\d+):)?(\d{1,2}):(\d\d)\b/.exec(text);
-  if (!found) return h("p", { class: "pop-source", text: `Source: ${text}.` });
-  const seconds = Number(found[1] || 0) * 3600 + Number(found[2]) * 60 + Number(found[3]);
-  return h(
-    "p",
-    { class: "pop-source" },
-    "Source: ",
-    text.slice(0, found.index),
-    h("a", {
-      href: `https://www.youtube.com/watch?v=xmkSf5IS-zw&t=${seconds}s`,
-      rel: "noopener",
-      text: `the lecture at ${found[0]}`,
-    }),
-    `${text.slice(found.index + found[0].length)}.`,
-  );
-}
-
-// Fills a node once the typeset forms are here; without them (no network) the box does without.
-/** @type {Promise<Record<string, Record<string, string> | undefined>> | null} */
-let forms = null;
-/**
- * @param {HTMLElement} node
- * @param {'formulas' | 'letters'} kind
- * @param {string} name
- */
-function typeset(node, kind, name) {
-  const address = document.getElementById("live-numbers")?.dataset.boxes ?? "";
-  forms ??= fetch(new URL(address, document.baseURI)).then((answer) =>
-    answer.ok ? answer.json() : Promise.reject(new Error(String(answer.status))),
-  );
-  forms
-    .then((found) => {
-      node.innerHTML = found[kind]?.[name] || "";
-    }) // the book's own, typeset when it was built
-    .catch(() => {
-      forms = null;
-      if (kind === "formulas")
-        node.textContent =
-          "The typeset formula could not be fetched; close this box and open it again to try " +
-          "once more.";
-    });
-  return node;
-}
-
-/**
- * @param {LiveNumber} number
- * @param {Record<string, Formula>} formulas
- * @param {Computed} result
- */
-function card(number, formulas, result) {
-  const formula = formulas[number.formula],
-    box = shell(`${formula.label || number.formula.replaceAll("_", " ")}: ${result.text}`);
-  box.append(
-    h("p", { text: `${formula.meaning.charAt(0).toUpperCase()}${formula.meaning.slice(1)}.` }),
-  );
-  box.append(typeset(h("div", { class: "pop-formula" }), "formulas", number.formula));
-  if (result.reason) box.append(h("p", { class: "pop-reason", text: result.reason }));
-  if (result.values) {
-    const { values, pinned = {}, symbols = {} } = result,
-      now = { ...store.choice, ...pinned },
-      names = CHOICES.map((kind) => label(kind, now[kind])).join(", ");
-    box.append(
-      inputs(formula, values, symbols),
-      h("p", {
-        class: "pop-scene",
-        text: `For ${names}${Object.keys(pinned).length ? ", as this sentence asks" : ""}.`,
-      }),
-    );
-    const { counts } = row("model", now.model);
-    if (counts && formula.inputs.some(({ name }) => /^(total|active)_parameters$/.test(name)))
-      box.append(h("p", { class: "pop-counts", text: counts }));
-  }
-  const conventions = formula.conventions || [];
-  if (conventions.length)
-    box.append(h("ul", null, ...conventions.map((text) => h("li", { text }))));
-  if (formula.source) box.append(source(formula.source));
-  return box;
-}
-
-// Letter, name and value of each input; those that stand at one or nothing, as in a plain case, are
-// left out.
-/**
- * @param {Formula} formula
- * @param {SymbolValues} values
- * @param {SymbolValues} symbols
- */
-function inputs(formula, values, symbols) {
-  const rows = formula.inputs.filter(
-    ({ name }) =>
-      typeof values[name] === "number" &&
-      (name in symbols || !(values[name] === 0 || name === "tokens_per_step")),
-  );
-  return h(
-    "table",
-    null,
-    h(
-      "tbody",
-      null,
-      ...rows.map(({ name, label: words, unit }) => {
-        return h(
-          "tr",
-          null,
-          typeset(h("td", { class: "pop-letter" }), "letters", name),
-          h("th", { scope: "row", text: words + (name in symbols ? " (set here)" : "") }),
-          h("td", { class: "pop-number", text: formatValue(values[name], unit, 4) }),
-        );
-      }),
-    ),
-  );
-}
-
-// A fact carries its source in its own attributes: data-label, data-source.
-/** @param {HTMLElement} span */
-function factCard(span) {
-  const box = shell(span.dataset.label || span.textContent || "");
-  box.append(source(span.dataset.source ?? ""));
-  return box;
-}
-
-// Under the number, kept within the window's sides.
-/**
- * @param {HTMLElement} box
- * @param {HTMLElement} span
- */
-function place(box, span) {
-  const at = span.getClientRects()[0],
-    width = Math.min(400, document.documentElement.clientWidth - 24);
-  box.style.width = `${width}px`;
-  const left = Math.min(
-    Math.max(at.left + at.width / 2 - width / 2, 12),
-    document.documentElement.clientWidth - width - 12,
-  );
-  const below = innerHeight - at.bottom,
-    tall = box.offsetHeight,
-    over = below < tall + 20 && at.top > tall + 20;
-  box.style.left = `${left + scrollX}px`;
-  box.style.top = `${scrollY + (over ? at.top - tall - 8 : at.bottom + 8)}px`;
 }

@@ -205,7 +205,14 @@ export function mountBar(before, problems = []) {
     "div",
     { class: "bar-below" },
     machine,
-    h("div", { class: "bar-tools" }, compare, yours, reset, share),
+    h(
+      "div",
+      { class: "bar-tools", role: "toolbar", "aria-label": "Scenario" },
+      compare,
+      yours,
+      reset,
+      share,
+    ),
   );
   const notes = h("p", { class: "bar-notes", role: "status" });
   const bar = h(

@@ -1,8 +1,9 @@
 // Tables and formulas that may be wider than the screen.  A box that scrolls is a stop of the Tab
-// key, for Safari has no other way to scroll it by keys; one that does not is none.
+// key, for Safari has no other way to scroll it by keys; one that does not is none, nor is an
+// equation, whose letters come into view as arrows go to them.
 const WIDE =
   ".highlight > pre, .scrollable-table, .ex-table, .explorer-data, .plain-table, " +
-  ".notation, .math-block > .math, .derivation .math, span.math > .katex, .problem-gantt, " +
+  ".notation, .math-block > .math:not(.lettered), .derivation .math:not(.lettered), span.math > .katex, .problem-gantt, " +
   ".study-plot";
 
 /** @param {Element} box */

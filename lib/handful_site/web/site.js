@@ -14,6 +14,7 @@ import { h, lookWithin } from "../../handful_explorers/web/dom.js";
 import { mountLedger } from "./ledger.js";
 import { mountLive } from "./live.js";
 import { watchWideBoxes } from "./scrollable_boxes.js";
+import { mountTabGroups } from "./tab_groups.js";
 import { offerPython } from "../python/offer.js";
 import "../measure/measure.css";
 import { label, lacks, store } from "../../handful_explorers/web/scenario.js";
@@ -243,6 +244,7 @@ function study() {
 }
 
 store.load(location.search, memory());
+mountTabGroups();
 // Review and Progress are large and read from the learner's store: ahead.js, in the page's head,
 // has begun to open it.
 const { studyOpening } = window;
