@@ -90,7 +90,7 @@ cost_against_batch = Explorer(
     ],
     marks=[Mark(latency.cost_floor, "floor of any slow mode", axis="y"), _ROOM],
     controls=[_context()],
-    readouts=[Readout(latency.slow_mode_price, "The floor, as a share of this cost")],
+    readouts=[Readout(latency.slow_mode_price, "The floor, as a share of this cost", unit="%")],
     presets=[
         Preset(
             "Alone",

@@ -13,7 +13,7 @@ import { entries, readState, writeState } from "./state.js";
 import { Scene } from "./scenes/scene.js";
 import { Train } from "./scenes/train.js";
 import { symbols } from "./tree.js";
-import { formatValue } from "./units.js";
+import { formatNamed, formatValue } from "./units.js";
 
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
@@ -605,9 +605,7 @@ class Explorer {
         band: mark.band,
         limit: mark.limit,
         value,
-        text:
-          `${mark.label} ` +
-          `${mark.axis === "x" ? plain(value, mark.unit, 3) : formatValue(value, mark.unit)}`,
+        text: `${mark.label} ${plain(value, mark.unit, 3)}`,
       }));
   }
 
@@ -654,7 +652,7 @@ class Explorer {
         )
       : { domain: /** @type {Pair} */ ([spec.x.min, spec.x.max]), settled: true };
     const lead = result.curves.find((c) => c.curve.role === "total") || result.curves[0];
-    const spoken = result.curves.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`);
+    const spoken = result.curves.map((c) => `${c.curve.label} ${formatNamed(c.curve.label, c.y, spec.y.unit)}`);
     plot.draw({
       key: result.key + (other?.key ?? ""),
       x: { ...(across || spec.x), domain: x.domain },
@@ -774,9 +772,12 @@ class Explorer {
     const live = new Set();
     const theirs = new Map(other?.curves.map((c) => [c.curve.id, c.y]));
     const read = new Map(other?.readouts.map((r) => [r.readout.label, r.value]));
-    /** @param {number | undefined} value */
-    const also = (value, unit = y.unit, digits = 3) =>
-      value === undefined ? undefined : formatValue(value, unit, digits);
+    /**
+     * @param {string} name
+     * @param {number | undefined} value
+     */
+    const also = (name, value, unit = y.unit, digits = 3) =>
+      value === undefined ? undefined : formatNamed(name, value, unit, digits);
     for (const { curve, y: value, band, of } of result.curves) {
       const note = band
         ? `${curve.band_label || "measured"} ${formatValue(value * band[0], y.unit, 2)} to ` +
@@ -786,8 +787,8 @@ class Explorer {
         this.writeValue({
           key: curve.id,
           label: curve.label,
-          text: formatValue(value, y.unit),
-          also: also(theirs.get(curve.id)),
+          text: formatNamed(curve.label, value, y.unit),
+          also: also(curve.label, theirs.get(curve.id)),
           note,
           swatch: `ex-c${curve.index} ex-${curve.role}`,
         }),
@@ -808,8 +809,8 @@ class Explorer {
         this.writeValue({
           key: `r-${readout.label}`,
           label: readout.label,
-          text: formatValue(value, readout.unit, readout.digits),
-          also: also(read.get(readout.label), readout.unit, readout.digits),
+          text: formatNamed(readout.label, value, readout.unit, readout.digits),
+          also: also(readout.label, read.get(readout.label), readout.unit, readout.digits),
         }),
       );
     for (const [key, row] of this.rows) {

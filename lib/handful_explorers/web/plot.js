@@ -5,7 +5,7 @@ import { linePath, ribbonPath, scale } from "./path.js";
 import { h, Intent, Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
 import { insideLabels, marginLabels, placeDots } from "./labels.js";
 import { beginsNumber, openField } from "./typing.js";
-import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
+import { axisTitle, formatTicks, roundTimes, tickStep } from "./units.js";
 
 /**
  * @typedef {object} Series a curve to draw
@@ -83,10 +83,17 @@ export function tickValues(low, high, log, most) {
     for (let e = first; e <= last; e += skip) found.push(Number(`1e${e}`));
     return found;
   }
-  const found = [];
-  for (let e = first - 1; e <= last; e++)
-    for (const m of [1, 2, 5]) found.push(Number(`${m}e${e}`));
-  return found.filter((t) => t >= low * 0.999 && t <= high * 1.001);
+  /** @param {number[]} figures */
+  const within = (figures) => {
+    const found = [];
+    for (let e = first - 1; e <= last; e++)
+      for (const m of figures) found.push(Number(`${m}e${e}`));
+    return found.filter((t) => t >= low * 0.999 && t <= high * 1.001);
+  };
+  const found = within([1, 2, 5]);
+  if (found.length <= most) return found;
+  const decades = within([1]);
+  return decades.length > 1 ? decades : found.filter((_, i) => i % 2 === 0);
 }
 
 // In minutes, hours and days where the axis counts them, though its values are seconds.
@@ -96,14 +103,36 @@ export function tickValues(low, high, log, most) {
  * @returns {number[]}
  */
 export function unitTicks({ domain: [low, high], log, unit }, most) {
-  if (log && unit === "s" && high >= 120) {
-    let found = roundTimes(low, high);
-    if (found.length < 3) found = roundTimes(low, high, true);
-    const skip = Math.ceil(found.length / Math.max(2, most));
-    return found.filter((_, i) => i % skip === 0);
-  }
+  if (log && unit === "s" && high >= 60) return roundTimes(low, high, Math.max(2, most));
   const step = tickStep(unit, high);
   return tickValues(low / step, high / step, log, most).map((value) => value * step);
+}
+
+// A tick has a value and its words, `middle` pixels from the left, or from the top.
+/** @typedef {{ value: number, text: string, middle: number }} Ticked */
+
+// As many ticks as stand beside each other with room between, within the ends of the drawing.
+/**
+ * @param {FrameAxis} axis
+ * @param {number} most
+ * @param {Scale} onto
+ * @param {Pair} ends
+ * @param {string} font
+ * @returns {Ticked[]}
+ */
+function ticksThatFit(axis, most, onto, [from, to], font) {
+  const values = unitTicks(axis, most),
+    words = formatTicks(values, axis.unit, axis.log),
+    halves = words.map((text) => textWidth(text, font) / 2);
+  const found = values.map((value, i) => ({
+    value,
+    text: words[i],
+    middle: Math.max(Math.min(onto(value), to - halves[i]), from + halves[i]),
+  }));
+  const close = found.some(
+    ({ middle }, i) => i && middle - found[i - 1].middle < halves[i] + halves[i - 1] + 10,
+  );
+  return close && most > 2 ? ticksThatFit(axis, most - 1, onto, [from, to], font) : found;
 }
 
 // ARIA's numbers have no exponent.
@@ -137,7 +166,7 @@ export class Plot {
     this.box = { left: 0, right: 0, top: 0, bottom: 0 };
     this.sx = scale([0, 1], [0, 1], false);
     this.sy = this.sx;
-    /** @type {{ value: number, text: string }[]} */
+    /** @type {Ticked[]} */
     this.xTicks = [];
     /** @type {{ value: number, text: string }[]} */
     this.yTicks = [];
@@ -435,7 +464,9 @@ export class Plot {
   layOut(frame) {
     const { x, y } = frame,
       rows = Math.floor(this.height / 52);
-    this.yTicks = unitTicks(y, rows).map((value) => ({ value, text: formatTick(value, y.unit) }));
+    const values = unitTicks(y, rows),
+      said = formatTicks(values, y.unit, y.log);
+    this.yTicks = values.map((value, i) => ({ value, text: said[i] }));
     const widest = Math.max(...this.yTicks.map((t) => textWidth(t.text, this.font)), 20);
     const left = Math.ceil((widest + 10) / 8) * 8;
     // Labels stand beside the curves' ends where there is room for them, and on the curves where
@@ -446,20 +477,21 @@ export class Plot {
     const { top, bottom } = this.box;
     this.sx = scale(x.domain, [left, this.box.right], x.log);
     this.sy = scale(y.domain, [bottom, top], y.log);
-    const most = Math.max(2, Math.floor((this.box.right - left) / 74));
-    this.xTicks = unitTicks(x, most).map((value) => ({ value, text: formatTick(value, x.unit) }));
+    const most = Math.max(2, Math.floor((this.box.right - left) / 52));
+    this.xTicks = ticksThatFit(x, most, this.sx, [0, this.box.right + 18], this.font);
   }
 
   /** @param {Frame} frame */
   drawAxes({ x, y }) {
     const { left, right, top, bottom } = this.box;
-    for (const { value, text } of this.xTicks) {
+    for (const { value, text, middle } of this.xTicks) {
       const tick = this.pools.x.get(text),
         at = this.sx(value).toFixed(1);
       // Moved as a whole: text that keeps its own place within its group is not laid out again.
       put(tick.node, "transform", `translate(${at},0)`);
       put(tick.rule, "y1", top);
       put(tick.rule, "y2", bottom);
+      put(tick.text, "x", (middle - Number(at)).toFixed(1));
       put(tick.text, "y", bottom + 19);
       put(tick.text, "text", text);
     }
@@ -713,7 +745,8 @@ export class Plot {
       { sled, rule, reach, grip, plate, arrows, text } = this.cursor;
     const at = Math.min(Math.max(this.sx(cursor.x), left), right),
       width = textWidth(cursor.text, this.strong) + 34;
-    const middle = Math.min(Math.max(at, width / 2), this.width - width / 2),
+    // It ends where the axis does, and so covers no number of the other one and no name.
+    const middle = Math.max(Math.min(at, right + 16 - width / 2), left - 4 + width / 2),
       y = bottom + 4;
     // Groups are moved as a whole: what stands within them is neither styled nor laid out again.
     put(sled, "transform", `translate(${at.toFixed(1)},0)`);
@@ -728,8 +761,8 @@ export class Plot {
     put(plate, "width", 2 * half);
     put(arrows, "d", `M${11 - half},7l-4,4l4,4M${half - 11},7l4,4l-4,4`);
     // A number of the axis gives way to the cursor's own.
-    for (const { value, text: words } of this.xTicks) {
-      const apart = Math.abs(this.sx(value) - middle) - textWidth(words, this.font) / 2;
+    for (const { text: words, middle: stands } of this.xTicks) {
+      const apart = Math.abs(stands - middle) - textWidth(words, this.font) / 2;
       const tick = this.pools.x.items.get(words);
       if (tick) put(tick.text, "visibility", apart < half + 3 ? "hidden" : "visible");
     }
