@@ -218,8 +218,8 @@ _LEAST_MONEY = -7
 def _money(size: float, digits: int) -> str:
     """Return an amount of dollars without its sign.
 
-    It has cents from ten cents to a hundred dollars, unless they are round dollars, two digits below
-    that and `digits` above.
+    It has cents from ten cents to a hundred dollars, unless there are none, two digits below that,
+    and `digits` above.
     """
     if size == 0:
         return "0"

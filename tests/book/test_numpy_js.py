@@ -226,7 +226,14 @@ def test_numbers_read_the_same(modules):
 def test_axes_are_titled_and_labelled_and_round_their_times_the_same(modules):
     titles = [
         (title, unit)
-        for title in ("Time", "Parameters", "Tokens  served", "Tokens a second", "Fewest chips", "FLOPs")
+        for title in (
+            "Time",
+            "Parameters",
+            "Tokens  served",
+            "Tokens a second",
+            "Fewest chips",
+            "FLOPs",
+        )
         for unit in UNITS
     ]
     spans = [

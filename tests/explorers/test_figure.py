@@ -213,9 +213,7 @@ def names(explorer: Explorer, axes) -> tuple[Counter, Counter]:
     for mark in explorer.marks:
         low, high = axes.get_xlim() if mark.axis == "x" else axes.get_ylim()
         if low <= v["marks"][mark.label] <= high:
-            must[
-                f"{mark.label} {plain(v['marks'][mark.label], mark.formula.gives.unit, 3)}"
-            ] += 1
+            must[f"{mark.label} {plain(v['marks'][mark.label], mark.formula.gives.unit, 3)}"] += 1
     return must, Counter(list(v["dots"]))
 
 

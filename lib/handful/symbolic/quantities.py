@@ -108,7 +108,9 @@ kv_window_bytes = quantity(
     default=0,
     zero=True,
 )
-expert_coverage = quantity(r"\gamma", NONE, "share of the experts that a batch wakes", unit="%", upper=1)
+expert_coverage = quantity(
+    r"\gamma", NONE, "share of the experts that a batch wakes", unit="%", upper=1
+)
 active_experts = quantity("k", NONE, "routed experts that one token uses; 1 for a dense model")
 experts = quantity("E", NONE, "routed experts in a layer; 1 for a dense model")
 peak_flops = quantity("F", _flop / (_device * _time), "dense peak arithmetic rate of one chip")
@@ -421,7 +423,12 @@ all_to_all_bytes = quantity(
     "bytes that one token sends out and gets back in one layer",
 )
 fraction_leaving = quantity(
-    r"\varphi", NONE, "share of the copies that leave their scale-up domain", unit="%", upper=1, zero=True
+    r"\varphi",
+    NONE,
+    "share of the copies that leave their scale-up domain",
+    unit="%",
+    upper=1,
+    zero=True,
 )
 domains_reached = quantity(r"R_{k}", NONE, "domains that hold an expert of one token")
 domain_limit = quantity(r"R_{\max}", NONE, "most domains that the router lets one token use")
@@ -582,7 +589,9 @@ retrieve_cost_added = quantity(
     _dollar / _token,
     "how much more it costs to get a token from there, or to compute it again",
 )
-held_share = quantity(r"\sigma", NONE, "share of a tier's capacity that contexts take", unit="%", upper=1)
+held_share = quantity(
+    r"\sigma", NONE, "share of a tier's capacity that contexts take", unit="%", upper=1
+)
 retrieve_time = quantity(r"t_{\mathrm{retrieve}}", _time, "time to read contexts back from a tier")
 wall_context = quantity(
     r"L_{\mathrm{wall}}",
@@ -828,7 +837,9 @@ layer_overhead = quantity(
     zero=True,
 )
 overhead_time = quantity(r"t_{\mathrm{layers}}", _time, "the same over all layers", zero=True)
-memory_efficiency = quantity(r"e_{m}", NONE, "share of the bandwidth that reads reach", unit="%", upper=1)
+memory_efficiency = quantity(
+    r"e_{m}", NONE, "share of the bandwidth that reads reach", unit="%", upper=1
+)
 compute_efficiency = quantity(
     r"e_{c}", NONE, "share of the peak rate that arithmetic reaches", unit="%", upper=1
 )

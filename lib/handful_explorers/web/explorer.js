@@ -652,7 +652,9 @@ class Explorer {
         )
       : { domain: /** @type {Pair} */ ([spec.x.min, spec.x.max]), settled: true };
     const lead = result.curves.find((c) => c.curve.role === "total") || result.curves[0];
-    const spoken = result.curves.map((c) => `${c.curve.label} ${formatNamed(c.curve.label, c.y, spec.y.unit)}`);
+    const spoken = result.curves.map(
+      (c) => `${c.curve.label} ${formatNamed(c.curve.label, c.y, spec.y.unit)}`,
+    );
     plot.draw({
       key: result.key + (other?.key ?? ""),
       x: { ...(across || spec.x), domain: x.domain },

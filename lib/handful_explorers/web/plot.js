@@ -3,7 +3,7 @@
 import { ticks } from "d3-array";
 import { linePath, ribbonPath, scale } from "./path.js";
 import { h, Intent, Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
-import { insideLabels, marginLabels, placeDots } from "./labels.js";
+import { besideRule, Ink, insideLabels, marginLabels, placeDots } from "./labels.js";
 import { beginsNumber, openField } from "./typing.js";
 import { axisTitle, formatTicks, roundTimes, tickStep } from "./units.js";
 
@@ -183,12 +183,11 @@ export class Plot {
      * @type {import("./labels.js").Box[]}
      */
     this.taken = [];
-    /** @type {Pair[]} */
-    this.rings = [];
+    this.ink = new Ink(this.box); // where lines run
     /**
      * Where each curve's name stood in the last frame.
      *
-     * @type {Map<string, import("./labels.js").Chosen>}
+     * @type {Map<string, import("./labels.js").Triple>}
      */
     this.chosen = new Map();
     const clip = `ex-clip-${++serial}`;
@@ -571,10 +570,15 @@ export class Plot {
   }
 
   /** @param {Frame} frame */
-  drawMarks({ marks, series, dots }) {
-    const spots = dots.map((dot) => /** @type {Pair} */ ([this.sx(dot.x), this.sy(dot.y)]));
-    const { left, right, top, bottom } = this.box;
+  drawMarks({ marks, series, dots, cursor }) {
+    const { left, right, top, bottom } = this.box,
+      /** @type {(() => void)[]} */
+      writing = [];
     this.taken = [];
+    this.ink = new Ink(this.box);
+    for (const { X, Y } of series) this.ink.line(X, Y);
+    for (const { x, y } of [...dots, ...(cursor?.points ?? [])])
+      this.ink.line([this.sx(x) - 4, this.sx(x) + 4], [this.sy(y), this.sy(y)], 2);
     for (const mark of marks) {
       const onto = mark.axis === "x" ? this.sx : this.sy,
         at = onto(mark.value);
@@ -590,25 +594,23 @@ export class Plot {
       const item = this.pools.mark.get(mark.key),
         upright = mark.axis === "x",
         { text, width } = this.wordsOf(mark);
-      const place = Math.min(Math.max(at, from), to).toFixed(1);
+      const place = Math.min(Math.max(at, from), to).toFixed(1),
+        rule = Number(place);
       put(item.node, "class", mark.beside ? "is-beside" : "");
       this.drawRule(item, upright, place, strip);
       show(item.rule, !mark.band);
       put(item.strip, "class", mark.limit ? "ex-mark-limit" : "ex-mark-strip");
       put(item.strip, "fill", mark.limit ? `url(#${this.hatch})` : "");
-      const [x, level] = this.besideRule(Number(place), upright, width, series, spots);
-      let y = level;
-      const inward = y > (top + bottom) / 2 ? -17 : 17; // where another's words stand already
-      while (
-        this.taken.some(
-          (b) => x < b.x + b.w && b.x < x + width && y - 12 < b.y + b.h && b.y < y + 3,
-        )
-      )
-        y += inward;
-      this.taken.push({ x, y: y - 12, w: width, h: 16 });
-      put(item.text, "transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`);
-      put(item.text, "text", text);
+      if (upright) this.ink.line([rule, rule], [top, bottom]);
+      else this.ink.line([left, right], [rule, rule]);
+      writing.push(() => {
+        const [x, y] = besideRule(this, rule, upright, width);
+        put(item.text, "transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`);
+        put(item.text, "text", text);
+      });
     }
+    this.ink.sum();
+    for (const write of writing) write();
     this.pools.mark.done();
   }
 
@@ -643,60 +645,8 @@ export class Plot {
       : { text: key, width: textWidth(key, this.font) };
   }
 
-  // Where the words of a rule stand: on either side of it, at an end or in the middle, where curves
-  // and dots cross them least.
-  /**
-   * @param {number} at
-   * @param {boolean} upright
-   * @param {number} width
-   * @param {Series[]} series
-   * @param {Pair[]} spots
-   * @returns {Pair}
-   */
-  besideRule(at, upright, width, series, spots) {
-    const { left, right, top, bottom } = this.box,
-      /** @type {Pair[]} */
-      places = [];
-    if (upright)
-      for (const y of [top + 14, bottom - 8, (top + bottom) / 2])
-        for (const x of [at + 6, at - 6 - width]) places.push([x, y]);
-    else
-      for (const y of [at - 6, at + 15])
-        for (const x of [right - 6 - width, left + 8, (left + right - width) / 2])
-          places.push([x, y]);
-    const within = places.filter(
-      ([x, y]) => x > left && x + width <= right && y - 12 >= top - 14 && y + 3 <= bottom,
-    );
-    /** @type {Pair} */
-    let best = [Math.max(left + 2, Math.min(places[0][0], this.width - width)), places[0][1]],
-      least = Infinity;
-    for (const [x, y] of within) {
-      let crossed = 0;
-      for (const [dotX, dotY] of spots)
-        if (dotX > x - 6 && dotX < x + width + 6 && dotY > y - 17 && dotY < y + 7) crossed += 5;
-      for (const { X, Y } of series)
-        for (let i = 1; i < X.length; i += 1) {
-          // A steep piece of a curve passes between two of its points.
-          if (
-            X[i] > x - 4 &&
-            X[i - 1] < x + width + 4 &&
-            Math.max(Y[i], Y[i - 1]) > y - 13 &&
-            Math.min(Y[i], Y[i - 1]) < y + 4
-          )
-            crossed += 1;
-        }
-      if (crossed < least) {
-        least = crossed;
-        best = [x, y];
-      }
-    }
-    return best;
-  }
-
   /** @param {Frame} frame */
-  drawLabels({ series, dots, cursor }) {
-    const points = cursor?.points || [];
-    this.rings = points.map((point) => [this.sx(point.x), this.sy(point.y)]);
+  drawLabels({ series, dots }) {
     for (const dot of placeDots(this, dots)) {
       const item = this.pools.dot.get(dot.key);
       put(item.node, "class", dot.index === undefined ? "" : `ex-point ex-c${dot.index % 8}`);

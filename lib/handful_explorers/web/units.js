@@ -367,8 +367,7 @@ function namesUnit(title, name) {
  * @param {string} title
  * @param {string} name
  */
-export const axisTitle = (title, name) =>
-  namesUnit(title, name) ? title : title + axisHint(name);
+export const axisTitle = (title, name) => (namesUnit(title, name) ? title : title + axisHint(name));
 
 // A value that stands beside its name, which may say what is counted.
 /**

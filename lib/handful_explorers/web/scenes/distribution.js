@@ -244,10 +244,7 @@ function picture(v, width) {
     values = ticks(low, high, room);
   formatTicks(values, v.unit, true).forEach((said, i) => {
     const x = px(values[i]);
-    out.push(
-      line(x, top, x, bottom, "grid"),
-      centred(x, bottom + 17, said, "soft small"),
-    );
+    out.push(line(x, top, x, bottom, "grid"), centred(x, bottom + 17, said, "soft small"));
   });
   const counts = new Array(BINS).fill(0);
   for (const x of v.ordered)

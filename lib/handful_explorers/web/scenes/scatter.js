@@ -103,7 +103,13 @@ function picture(v, width) {
     );
     if (Math.round(tick / 10 ** Math.floor(Math.log10(tick) + 1e-9)) !== 2 || right - LEFT > 420)
       out.push(
-        text(Math.min(px(tick), width - 3.4 * said.length), bottom + 16, said, "soft small", "middle"),
+        text(
+          Math.min(px(tick), width - 3.4 * said.length),
+          bottom + 16,
+          said,
+          "soft small",
+          "middle",
+        ),
       );
   });
   for (const factor of [v.low, v.high]) {
