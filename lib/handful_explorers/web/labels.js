@@ -253,7 +253,9 @@ export function insideLabels(plot, series) {
       for (let way = 0; way < ways.length; way++)
         for (let k = 0; k <= STOPS; k++) for (let n = 0; n < 3; n++) tryAt([way, k, n]);
     const found = /** @type {Chosen | null} */ (best);
-    if (!found) continue;
+    // Under the plot each curve is named beside a piece of it: a name that others would run through
+    // is left out here.
+    if (!found || found.crossed > 12) continue;
     chosen.set(id, found.place);
     taken.push(found.box);
     spots.push({
