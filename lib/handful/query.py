@@ -170,7 +170,7 @@ def shown_unit(formula: Formula, wanted: float | str) -> str:
     """
     kind = UNITS[formula.gives.unit]
     allowed = ["1"] * (kind.kind == "count" and kind.factor == 1)
-    allowed += ["%"] * (formula.gives.unit == "1")
+    allowed += ["%"] * (formula.gives.unit in ("1", "%"))
     if wanted not in allowed:
         can = " or ".join(f"unit={unit}" for unit in allowed) or "no other unit"
         raise QueryError(

@@ -18,6 +18,8 @@ that Python and JavaScript agree to the character.
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import NamedTuple
 
@@ -57,14 +59,14 @@ class Unit(NamedTuple):
 UNITS = {
     "s": Unit("si", "s", "s", low=-12),
     "B": Unit("si", "B", "B"),
-    "bit": Unit("si", "bit", "bit"),
-    "B/s": Unit("si", "B/s", "B/s", hint="B/s"),
-    "B/token": Unit("si", "B/token", "B/token", hint="B per token"),
-    "B/parameter": Unit("si", "B/parameter", "B/parameter", hint="B per parameter"),
+    "bit": Unit("count", "bit", "bits", hint="bits"),
+    "B/s": Unit("si", "B/s", "B/s"),
+    "B/token": Unit("si", "B/token", "B/token", hint="per token"),
+    "B/parameter": Unit("si", "B/parameter", "B/parameter", hint="per parameter"),
     "FLOP": Unit(
         "si", "FLOP", "FLOP", hint="FLOP", high=15
     ),  # the field writes budgets as 10²⁴, not in yotta
-    "FLOP/s": Unit("si", "FLOP/s", "FLOP/s", hint="FLOP/s"),
+    "FLOP/s": Unit("si", "FLOP/s", "FLOP/s"),
     "FLOP/B": Unit("count", "FLOP/B", "FLOP/B", hint="FLOP/B"),
     "W": Unit("si", "W", "W", low=-3),
     "$": Unit("money", "", "", hint="$"),
@@ -104,10 +106,9 @@ _PREFIX = {
     24: "Y",
 }
 _WORD = {6: "million", 9: "billion", 12: "trillion", 15: "quadrillion"}
-_SHORT = {3: "k", 6: "M", 9: "bn", 12: "tn", 15: "qn"}
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-# (from so many seconds on, seconds in one, word): a minute count is wanted only where seconds grow
-# unwieldy.
+# (from so many seconds on, seconds in one, word): minutes are wanted only where seconds grow
+# unwieldy, or are one minute.
 _LONG_TIMES = ((172_800, 86_400, "days"), (7_200, 3_600, "h"), (120, 60, "min"))
 
 
@@ -142,13 +143,14 @@ def _place(figures: str, exponent: int, decimals: int = 0) -> str:
 
 
 def _power(figures: str, exponent: int) -> str:
-    return f"{_place(figures, 0)}{NBSP}×{NBSP}10{str(exponent).translate(_RAISED)}"
+    power, factor = f"10{str(exponent).translate(_RAISED)}", _place(figures, 0)
+    return power if factor == "1" else f"{factor}{NBSP}×{NBSP}{power}"
 
 
 def format_value(value: float, unit: str, digits: int = 3) -> str:
     r"""Return `value` (in SI) with its unit, to `digits` significant digits.
 
-    There are no trailing zeros, except in money.
+    There are no trailing zeros, except in cents.
 
     Raises ValueError for a unit that is not in `UNITS`.
 
@@ -180,13 +182,16 @@ def format_value(value: float, unit: str, digits: int = 3) -> str:
     return sign + text + (NBSP + word if word else "")
 
 
-def _si(size: float, form: Unit, digits: int) -> tuple[str, str]:
+def _si(size: float, form: Unit, digits: int, like: float = 0) -> tuple[str, str]:
+    """Return a number and its unit, with the prefix that `like` would have, where that is given."""
+    leading = like or size
     if form.one == "s":
         for start, length, word in _LONG_TIMES:
-            if size >= start:
-                return _place(*_round(size / length, digits)), word
+            if leading >= start or leading == length:
+                text = _place(*_round(size / length, digits))
+                return text, word.removesuffix("s") if text == "1" else word
     figures, exponent = _round(size, digits)
-    step = min(max(exponent // 3 * 3, form.low), 24)
+    step = min(max(_round(leading, digits)[1] // 3 * 3, form.low), 24)
     if form.one == "s":
         step = min(step, 0)
     if exponent - step < -3 or exponent > form.high + 2:
@@ -194,11 +199,11 @@ def _si(size: float, form: Unit, digits: int) -> tuple[str, str]:
     return _place(figures, exponent - step), _PREFIX[step] + form.one
 
 
-def _count(size: float, digits: int) -> tuple[str, str]:
+def _count(size: float, digits: int, like: float = 0) -> tuple[str, str]:
     figures, exponent = _round(size, digits)
     if exponent >= 18 or exponent < -4:
         return _power(figures, exponent), ""
-    step = exponent // 3 * 3
+    step = min(_round(like or size, digits)[1] // 3 * 3, 15)
     return (
         (_place(figures, exponent - step), _WORD[step])
         if step >= 6
@@ -206,10 +211,15 @@ def _count(size: float, digits: int) -> tuple[str, str]:
     )
 
 
+# A price is written out to a tenth of a millionth of a dollar.
+_LEAST_MONEY = -7
+
+
 def _money(size: float, digits: int) -> str:
     """Return an amount of dollars without its sign.
 
-    It has cents from ten cents to a hundred dollars, two digits below that and `digits` above.
+    It has cents from ten cents to a hundred dollars, unless there are none, two digits below that,
+    and `digits` above.
     """
     if size == 0:
         return "0"
@@ -219,78 +229,111 @@ def _money(size: float, digits: int) -> str:
     if exponent >= 6:
         text, word = _count(size, digits)
         return f"{text}{NBSP}{word}" if word else text
-    if exponent < -4:
+    if exponent < _LEAST_MONEY:
         return _power(figures, exponent)
-    return _place(figures, exponent, 2 if -1 <= exponent <= 1 else 0)
+    return _place(figures, exponent, 2 if -1 <= exponent <= 1 else 0).removesuffix(".00")
 
 
-def format_tick(value: float, unit: str) -> str:
-    r"""Return an axis label, as short as it can be.
+def format_tick(value: float, unit: str, like: float = 0) -> str:
+    r"""Return an axis label, as short as it can be, with the prefix or word that `like` would have.
 
     What it leaves out, `axis_title` puts into the title.
 
     >>> (
-    ...     [format_tick(v, "sequence") for v in (1, 64, 1000, 65000)],
+    ...     [format_tick(v, "sequence") for v in (1, 64, 1000, 65000, 1e6)],
     ...     format_tick(0.01, "s"),
+    ...     format_tick(0.5, "s", like=2),
     ...     format_tick(1e-7, "$/token"),
     ... )
-    (['1', '64', '1\xa0k', '65\xa0k'], '10\xa0ms', '$0.10')
+    (['1', '64', '1,000', '65,000', '1\xa0million'], '10\xa0ms', '0.5\xa0s', '$0.10')
     >>> format_tick(1e24, "FLOP"), format_tick(1e-9, "1"), format_value(3.29e24, "FLOP")
     ('10²⁴', '10⁻⁹', '3.29\xa0×\xa010²⁴\xa0FLOP')
     """
     form = _find(unit)
     sign, size = (MINUS if value < 0 else ""), abs(float(value)) * form.factor
+    leading = abs(float(like)) * form.factor
     if size == 0:
         return "$0" if form.kind == "money" else "0"
-    if form.kind == "si" and not form.hint:
-        return sign + NBSP.join(_si(size, form, 3))
     figures, exponent = _round(size, 3)
-    lowest = form.low if form.kind == "si" else 0
-    step = max(exponent // 3 * 3, lowest) if exponent < 18 else 15
-    if form.kind == "si" and exponent > form.high + 2:
-        return sign + _power(figures, exponent).removeprefix(f"1{NBSP}×{NBSP}")
-    if exponent < -4:
-        text = _power(figures, exponent).removeprefix(f"1{NBSP}×{NBSP}")
+    if form.high < 24 and exponent > 4:
+        return sign + _power(figures, exponent)
+    if form.kind == "si":
+        number, word = _si(size, form, 3, leading)
+        word = "" if form.high < 24 else re.sub("/(token|parameter)$", "", word)
+    elif form.kind == "money" and exponent < 6 and leading < 1e6:
+        number, word = _place(figures, exponent), ""
+        if exponent < _LEAST_MONEY:
+            number = _power(figures, exponent)
+        elif len(number.partition(".")[2]) == 1:
+            number += "0"
     else:
-        text = _place(figures, exponent - step)
-        if form.kind == "money" and len(text.partition(".")[2]) == 1:
-            text += "0"
-    word = (_PREFIX if form.kind == "si" else _SHORT).get(step, "") if exponent >= -4 else ""
-    return sign + ("$" if form.kind == "money" else "") + text + (NBSP + word if word else "")
+        number, word = _count(size, 3, leading)
+    return sign + ("$" if form.kind == "money" else "") + number + (NBSP + word if word else "")
+
+
+def format_ticks(values: Sequence[float], unit: str, log: bool) -> list[str]:
+    r"""Return the labels of an axis, which are in one style.
+
+    On a linear axis all have the prefix or word of the last one; on a log axis whose shares are
+    powers of ten, all below one are.
+
+    >>> format_ticks([0, 5e8, 1e9, 1.5e9], "B", False), format_ticks([1e-6, 0.01, 1], "1", True)
+    (['0', '0.5\xa0GB', '1\xa0GB', '1.5\xa0GB'], ['10⁻⁶', '10⁻²', '1'])
+    """
+    form = _find(unit)
+    if not log:
+        last = max(map(abs, values), default=0)
+        return [format_tick(value, unit, last) for value in values]
+    small = form.kind == "count" and any(_round(v * form.factor, 3)[1] < -4 for v in values)
+    return [
+        _power(*_round(value * form.factor, 3))
+        if small and value * form.factor < 1
+        else format_tick(value, unit)
+        for value in values
+    ]
 
 
 def tick_step(unit: str, high: float) -> float:
     """Return the number that round values of an axis are multiples of.
 
-    It is a day where the axis counts days, else 1.
+    It is a minute, an hour or a day where the axis counts them, else 1.
 
-    >>> tick_step("s", 1), tick_step("s", 5e7), tick_step("token", 5e7)
-    (1, 86400, 1)
+    >>> tick_step("s", 1), tick_step("s", 7200), tick_step("s", 5e7), tick_step("token", 5e7)
+    (1, 3600, 86400, 1)
     """
-    return 86_400 if unit == "s" and high >= 10 * 86_400 else 1
+    long = (length for start, length, _ in _LONG_TIMES if unit == "s" and high >= start)
+    return next(long, 1)
 
 
-def round_times(low: float, high: float, fine: bool = False) -> list[float]:
-    r"""Return the round times within [low, high], in seconds.
+def round_times(low: float, high: float, most: int = 10) -> list[float]:
+    r"""Return the round times within [low, high], in seconds: at most so many, if they can be few.
 
-    They are decades of seconds, 10 min, 2 h, then decades of days.
-
-    The steps are tenfold, nearly; `fine` adds a time between each two.
+    They are decades of seconds, of minutes, of hours and of days; tripled where there are less than
+    three, and only one of each kind where there are too many.
 
     >>> [format_value(t, "s") for t in round_times(1, 1e6)]
-    ['1\xa0s', '10\xa0s', '100\xa0s', '10\xa0min', '2\xa0h', '24\xa0h', '10\xa0days']
-    >>> [format_value(t, "s") for t in round_times(60, 86400, fine=True)]
-    ['100\xa0s', '5\xa0min', '10\xa0min', '30\xa0min', '2\xa0h', '8\xa0h', '24\xa0h']
+    ['1\xa0s', '10\xa0s', '1\xa0min', '10\xa0min', '1\xa0h', '10\xa0h', '1\xa0day', '10\xa0days']
+    >>> [format_value(t, "s") for t in round_times(600, 7200)]
+    ['10\xa0min', '30\xa0min', '1\xa0h']
+    >>> [format_value(t, "s") for t in round_times(1e-3, 1e8, 6)]
+    ['1\xa0ms', '1\xa0s', '1\xa0min', '1\xa0h', '1\xa0day', '100\xa0days']
     """
-    found = (
-        [float(f"1e{e}") for e in range(-12, 3)]
-        + [600.0, 7200.0]
-        + [86_400.0 * 10**e for e in range(6)]
-    )
-    if fine:
-        found += [float(f"3e{e}") for e in range(-12, 2)] + [300.0, 1800.0, 28_800.0]
-        found += [259_200.0 * 10**e for e in range(6)]
-    return [time for time in sorted(found) if low <= time <= high]
+    long = [60.0, 600.0, 3600.0, 36_000.0]
+    decades = [float(f"1e{e}") for e in range(-12, 2)] + long + [86_400.0 * 10**e for e in range(6)]
+    single = [float(f"1e{e}") for e in (-12, -9, -6, -3, 0)]
+    single += [60.0, 3600.0, 86_400.0, 8_640_000.0]
+    tripled = [float(f"3e{e}") for e in range(-12, 2)]
+    tripled += [180.0, 1800.0, 10_800.0, *(259_200.0 * 10**e for e in range(6))]
+
+    def within(times: list[float]) -> list[float]:
+        return [time for time in sorted(times) if low <= time <= high]
+
+    found = within(decades)
+    if len(found) < 3:
+        found = within(decades + tripled)
+    if len(found) > most:
+        found = within(single)
+    return found[:: math.ceil(len(found) / most) or 1]
 
 
 def axis_hint(unit: str) -> str:
@@ -300,6 +343,16 @@ def axis_hint(unit: str) -> str:
     """
     hint = _find(unit).hint
     return f" ({hint})" if hint else ""
+
+
+def names_unit(title: str, unit: str) -> bool:
+    """Return whether a word of a title says the unit.
+
+    >>> names_unit("Tokens served", "token"), names_unit("Tokens a second", "token/s")
+    (True, True)
+    """
+    words = re.sub(" (a|per) second", "/s", title.lower()).split()
+    return any(word and word.rstrip("s") == _find(unit).hint.lower().rstrip("s") for word in words)
 
 
 def axis_title(title: str, unit: str) -> str:
@@ -312,4 +365,14 @@ def axis_title(title: str, unit: str) -> str:
     ... )
     ('Batch (sequences)', 'Time', 'Tokens served')
     """
-    return title if _find(unit).hint in title.lower().split() else title + axis_hint(unit)
+    return title if names_unit(title, unit) else title + axis_hint(unit)
+
+
+def format_named(name: str, value: float, unit: str, digits: int = 3) -> str:
+    r"""Return a value that stands beside its name, which may say what is counted.
+
+    >>> format_named("Tokens of pre-training", 1.3e12, "token"), format_named("Batch", 2, "token")
+    ('1.3\xa0trillion', '2\xa0tokens')
+    """
+    counted = _find(unit).kind == "count" and UNITS[unit].factor == 1 and names_unit(name, unit)
+    return format_value(value, "1" if counted else unit, digits)

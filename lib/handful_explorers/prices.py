@@ -113,7 +113,7 @@ price_to_cache = Explorer(
     "price-to-cache",
     "From a price list to a cache",
     x=Sweep("active_parameters", 1e9, 1e12, at=1e11),
-    y=Scale("Cache of one token", "B/token", min=10, max=1e6),
+    y=Scale("Cache", "B/token", min=10, max=1e6),
     curves=[
         Curve(prices.implied_kv_bytes, "Your chip and precision", role="total", id="implied"),
         Curve(

@@ -96,7 +96,12 @@ pause_bill = Explorer(
     "pause-bill",
     "A pause: keep reading, let it lapse, or pay for the hour",
     x=Sweep(
-        "hold_time", 30, 8 * 3600, at=1200, points=481, title="Until the prompt is wanted again"
+        "hold_time",
+        30,
+        8 * 3600,
+        at=1200,
+        points=481,
+        title="Time until the prompt is wanted again",
     ),
     y=Scale("Bill, in prices of computing it once", log=False, min=0, max=3),
     curves=[

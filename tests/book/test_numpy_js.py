@@ -19,7 +19,16 @@ from handful.query import registry as every_formula
 from handful.sparsity import coefficients
 from handful.symbolic.formula import registry
 from handful.symbolic.quantities import PARTS, table
-from handful.units import UNITS, axis_hint, axis_title, format_tick, format_value, round_times
+from handful.units import (
+    UNITS,
+    axis_hint,
+    axis_title,
+    format_named,
+    format_tick,
+    format_ticks,
+    format_value,
+    round_times,
+)
 from handful_evidence import measured
 from handful_explorers.plotting.declare import Curve
 from handful_explorers.plotting.describe import describe
@@ -194,37 +203,65 @@ def test_numbers_read_the_same(modules):
     found = modules.evaluate(
         """async (cases) => {
         const { formatValue, formatTick, axisHint } = await import("/units.js");
-        return cases.map(([value, unit, digits]) =>
-          [formatValue(value, unit, digits), formatTick(value, unit), axisHint(unit)]); }""",
+        return cases.map(([value, unit, digits]) => [formatValue(value, unit, digits),
+          formatTick(value, unit), formatTick(value, unit, 3 * value), axisHint(unit)]); }""",
         cases,
     )
     wrong = [
         (case, ours, theirs)
         for case, theirs in zip(cases, found, strict=True)
-        if (ours := [format_value(*case), format_tick(*case[:2]), axis_hint(case[1])]) != theirs
+        if (
+            ours := [
+                format_value(*case),
+                format_tick(*case[:2]),
+                format_tick(*case[:2], 3 * case[0]),
+                axis_hint(case[1]),
+            ]
+        )
+        != theirs
     ]
     assert wrong == []
 
 
-def test_axes_are_titled_and_round_their_times_the_same(modules):
+def test_axes_are_titled_and_labelled_and_round_their_times_the_same(modules):
     titles = [
         (title, unit)
-        for title in ("Time", "Parameters", "Tokens  served", "Share (of all)", "Batch")
+        for title in (
+            "Time",
+            "Parameters",
+            "Tokens  served",
+            "Tokens a second",
+            "Fewest chips",
+            "FLOPs",
+        )
         for unit in UNITS
     ]
     spans = [
-        (10.0**low, 10.0**high, fine)
+        (10.0**low, 10.0**high, most)
         for low in range(-12, 9, 2)
         for high in range(low + 1, 10, 3)
-        for fine in (False, True)
+        for most in (4, 10)
+    ]
+    axes = [
+        ([factor * 10.0**e for e in exponents], unit, log)
+        for exponents in ((-9, -6, -2, 0), (-3, -2, -1), (2, 4, 6, 9), (15, 18, 20))
+        for unit in UNITS
+        for factor, log in ((1, True), (2.5, False))
     ]
     found = modules.evaluate(
-        """async ([titles, spans]) => { const { axisTitle, roundTimes } = await import("/units.js");
-        return [
-          titles.map((one) => axisTitle(...one)), spans.map((one) => roundTimes(...one))]; }""",
-        [titles, spans],
+        """async ([titles, spans, axes]) => {
+        const { axisTitle, formatNamed, formatTicks, roundTimes } = await import("/units.js");
+        return [titles.map((one) => axisTitle(...one)), spans.map((one) => roundTimes(...one)),
+          axes.map((one) => formatTicks(...one)),
+          titles.map(([title, unit]) => formatNamed(title, 12345, unit, 4))]; }""",
+        [titles, spans, axes],
     )
-    assert found == [[axis_title(*one) for one in titles], [round_times(*one) for one in spans]]
+    assert found == [
+        [axis_title(*one) for one in titles],
+        [round_times(*one) for one in spans],
+        [format_ticks(*one) for one in axes],
+        [format_named(title, 12345, unit, 4) for title, unit in titles],
+    ]
 
 
 def curves(a, b, c, rng):

@@ -122,7 +122,7 @@ def test_keeping_and_answers_by_hand():
     assert caches["Anthropic: Claude 3 Haiku"] == [
         "× 0.12",
         "× 1.2 for 5\xa0min",
-        "× 2 for 60\xa0min",
+        "× 2 for 1\xa0h",
         "$0.22",
     ]
     # GPT-4 Turbo at $10 and $30 is not the extreme; GPT-4 at $30 and $60 is, and GPT-5 at $1.25 and

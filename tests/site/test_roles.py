@@ -27,7 +27,7 @@ def test_a_live_number_is_the_formula_for_the_page_s_scenario():
 @pytest.mark.parametrize(
     "text, shown",
     [
-        ("fraction_leaving devices=144", "0.5"),
+        ("fraction_leaving devices=144", "50 %"),
         ("experts_per_device", "4"),  # two racks; 256 experts on 72 chips
         ("all_to_all_bytes", "172 kB/token"),  # 8 × 7168 × (1 + 2)
         ('scale_out_time batch=1024 devices=8 domain_devices=4 hardware="H100 SXM"', "220 µs"),
@@ -83,7 +83,7 @@ def test_a_wrong_live_number_is_one_sentence(text, message):
         ("accelerators / H100 SXM / hbm_capacity_bytes", "80 GB"),
         ("models / DeepSeek-V3 / n_layers", "61"),
         ("models / DeepSeek-V3 / attention_kind", "MLA"),
-        ("prices / claude-3-opus-latest / output_usd_per_mtok", "$75.00 per million tokens"),
+        ("prices / claude-3-opus-latest / output_usd_per_mtok", "$75 per million tokens"),
     ],
 )
 def test_a_fact_is_shown_with_its_unit_and_source(text, shown):

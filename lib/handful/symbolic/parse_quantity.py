@@ -11,6 +11,8 @@ Others are "3.35 TB/s" and "40 million tokens".
 True
 >>> read("3.29 × 10²⁴ FLOP")[0]  # as the book's own numbers stand
 3.29e+24
+>>> read("10²⁴ FLOP")[0], read("−10⁻⁶")[0]
+(1e+24, -1e-06)
 >>> read("$0.27 per million tokens") == read("0.27 $/Mtoken"), read("3 chip-hours")[0]
 (True, 10800.0)
 >>> read("6,25 seconds")[0], read("1,667")[0], read("1.667,5")[0]  # a comma, two uses
@@ -154,6 +156,7 @@ def read(text: str) -> tuple[float, Dimension | None]:
     """
     text = text.strip()
     plain = re.sub(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", lambda m: "10^" + m[1].translate(_RAISED), text)
+    plain = re.sub(r"^([-+−$ ]*)10 *(?=\^|\*\*)", r"\g<1>1×10", plain)
     found = _NUMBER.fullmatch(plain) if len(text) <= LONGEST else None
     digits = _with_point(found[4]) if found else None
     if not found or digits is None:

@@ -108,7 +108,9 @@ kv_window_bytes = quantity(
     default=0,
     zero=True,
 )
-expert_coverage = quantity(r"\gamma", NONE, "share of the experts that a batch wakes", upper=1)
+expert_coverage = quantity(
+    r"\gamma", NONE, "share of the experts that a batch wakes", unit="%", upper=1
+)
 active_experts = quantity("k", NONE, "routed experts that one token uses; 1 for a dense model")
 experts = quantity("E", NONE, "routed experts in a layer; 1 for a dense model")
 peak_flops = quantity("F", _flop / (_device * _time), "dense peak arithmetic rate of one chip")
@@ -138,7 +140,7 @@ throughput = quantity("R", _token / _time, "new tokens a second, over all sequen
 service_throughput = quantity(
     r"R_{\mathrm{service}}", _token / _time, "tokens a second of a whole service"
 )
-share_of_service = quantity(r"\phi", NONE, "share of a service that one system carries")
+share_of_service = quantity(r"\phi", NONE, "share of a service that one system carries", unit="%")
 tokens_per_user = quantity(r"r", _token / (_sequence * _time), "tokens a second that one user sees")
 cost_per_token = quantity(r"\$", _dollar / _token, "cost of one new token")
 compute_cost = quantity(r"\$_{\mathrm{compute}}", _dollar / _token, "arithmetic per token")
@@ -198,7 +200,7 @@ speedup_limit = quantity(
     r"s_{\max}", NONE, "how many times faster than now one reading of the weights is"
 )
 
-weight_memory_share = quantity(r"\mu", NONE, "share of all memory that the weights take")
+weight_memory_share = quantity(r"\mu", NONE, "share of all memory that the weights take", unit="%")
 
 section("What sparsity buys")
 dense_parameters = quantity(
@@ -277,6 +279,7 @@ learned_share = quantity(
     r"f_{\mathrm{learn}}",
     NONE,
     "share of generated tokens that are learned from",
+    unit="%",
     zero=True,
     upper=1,
 )
@@ -284,7 +287,7 @@ decode_efficiency = quantity(
     r"\eta", NONE, "FLOPs a second in decoding over those in training", unit="%", upper=1
 )
 model_flops_utilisation = quantity(
-    r"\mathrm{MFU}", NONE, "share of the peak rate that useful FLOPs reach", upper=1
+    r"\mathrm{MFU}", NONE, "share of the peak rate that useful FLOPs reach", unit="%", upper=1
 )
 pretraining_tokens = quantity(r"D_{\mathrm{pre}}", _token, "tokens of pre-training")
 rl_tokens = quantity(r"D_{\mathrm{RL}}", _token, "tokens generated in reinforcement learning")
@@ -420,7 +423,12 @@ all_to_all_bytes = quantity(
     "bytes that one token sends out and gets back in one layer",
 )
 fraction_leaving = quantity(
-    r"\varphi", NONE, "share of the copies that leave their scale-up domain", upper=1, zero=True
+    r"\varphi",
+    NONE,
+    "share of the copies that leave their scale-up domain",
+    unit="%",
+    upper=1,
+    zero=True,
 )
 domains_reached = quantity(r"R_{k}", NONE, "domains that hold an expert of one token")
 domain_limit = quantity(r"R_{\max}", NONE, "most domains that the router lets one token use")
@@ -543,6 +551,7 @@ idle_share = quantity(
     r"\iota",
     NONE,
     "share of the reading time in which those chips have nothing to do",
+    unit="%",
     zero=True,
     upper=1,
 )
@@ -580,7 +589,9 @@ retrieve_cost_added = quantity(
     _dollar / _token,
     "how much more it costs to get a token from there, or to compute it again",
 )
-held_share = quantity(r"\sigma", NONE, "share of a tier's capacity that contexts take", upper=1)
+held_share = quantity(
+    r"\sigma", NONE, "share of a tier's capacity that contexts take", unit="%", upper=1
+)
 retrieve_time = quantity(r"t_{\mathrm{retrieve}}", _time, "time to read contexts back from a tier")
 wall_context = quantity(
     r"L_{\mathrm{wall}}",
@@ -826,12 +837,14 @@ layer_overhead = quantity(
     zero=True,
 )
 overhead_time = quantity(r"t_{\mathrm{layers}}", _time, "the same over all layers", zero=True)
-memory_efficiency = quantity(r"e_{m}", NONE, "share of the bandwidth that reads reach", upper=1)
+memory_efficiency = quantity(
+    r"e_{m}", NONE, "share of the bandwidth that reads reach", unit="%", upper=1
+)
 compute_efficiency = quantity(
-    r"e_{c}", NONE, "share of the peak rate that arithmetic reaches", upper=1
+    r"e_{c}", NONE, "share of the peak rate that arithmetic reaches", unit="%", upper=1
 )
 network_efficiency = quantity(
-    r"e_{n}", NONE, "share of the fabric's rate that traffic reaches", upper=1
+    r"e_{n}", NONE, "share of the fabric's rate that traffic reaches", unit="%", upper=1
 )
 copied_weight_time = quantity(
     r"t_{\mathrm{copies}}", _time, "time to read whole weights on every chip where a share would do"

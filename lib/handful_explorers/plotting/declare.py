@@ -92,7 +92,7 @@ class Sweep:
         seconds = find(self.name).unit == "s"
         for steps in ((1, 3), (1,), (1, 2, 5)):
             found = (
-                round_times(self.low, self.high, fine=len(steps) > 1)
+                round_times(self.low, self.high)
                 if seconds
                 else [
                     x
@@ -463,11 +463,15 @@ class Guess:
 
 @dataclass(frozen=True)
 class Readout:
-    """A formula shown as a number at the cursor, or handed to a scene."""
+    """A formula shown as a number at the cursor, or handed to a scene.
+
+    A ratio that is meant as a share takes the unit "%".
+    """
 
     formula: Formula
     label: str | None = None
     digits: int = 3
+    unit: str | None = None
     given: Mapping[str, float] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from handful.symbolic.quantities import find
-from handful.units import UNITS, format_value
+from handful.units import UNITS, format_named, format_value
 
 if TYPE_CHECKING:
     from .declare import Curve
@@ -27,9 +27,13 @@ SHORT = 0.05  # runs shorter than this share of the axis are not worth a clause
 def plain(value: float, unit: str, digits: int = 2) -> str:
     """Write a value for running text.
 
-    Counts come without their word ("batch 64"), all else with the unit.
+    Counts come without their word ("batch 64") and prices without what they are for, all else with
+    the unit.
     """
-    return format_value(value, "1" if UNITS[unit].kind == "count" and unit != "%" else unit, digits)
+    form = UNITS[unit]
+    if form.kind == "money":
+        return format_value(value * form.factor, "$", digits)
+    return format_value(value, "1" if form.kind == "count" and unit != "%" else unit, digits)
 
 
 def runs(xs: Sequence[float], ys: Sequence[float], log: bool) -> list[list[int]]:
@@ -131,7 +135,7 @@ def alt_text(explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any])
     x, unit = explorer.sweep, explorer.y_unit
     lead = next((curve for curve in shown if curve.role == "total"), shown[0])
     at = f"{lower(x.title)} {plain(state[x.name], find(x.name).unit, 4)}"
-    each = "; ".join(f"{c.label} {format_value(v['at'][c.id], unit)}" for c in shown)
+    each = "; ".join(f"{c.label} {format_named(c.label, v['at'][c.id], unit)}" for c in shown)
     sentences = [f"{course(explorer, lead, v)}.", f"At {at}: {each}."]
     for mark in explorer.marks:
         value = v["marks"][mark.label]

@@ -18,9 +18,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from handful.symbolic.quantities import find
-from handful.units import axis_title, format_tick, format_value
+from handful.units import axis_title, format_ticks
 
 from . import labels, scenes
+from .describe import plain
 from .scenes import shapes
 from .style import DASHES, GRID, INK, PALETTE, PLAIN, SOFT, ticks
 
@@ -135,12 +136,12 @@ def _set_axes(axes, explorer: Explorer, values: dict[str, Any]) -> tuple[float, 
         xlim=ends,
         ylim=(low, high),
     )
-    for axis, a, b, log, unit in (
-        (axes.xaxis, *ends, x_log, x_unit),
-        (axes.yaxis, low, high, y.log, y_unit),
-    ):
-        at = ticks(a, b, log, unit)
-        axis.set_ticks(at, [format_tick(t, unit) for t in at])
+    at = ticks(low, high, y.log, y_unit, 9)
+    said = format_ticks(at, y_unit, y.log)
+    axes.yaxis.set_ticks(at, said)
+    _widen_margin(axes, max(labels.width(text, 9) for text in said))
+    axes.xaxis.set_ticks(*_ticks_that_fit(axes, ends, x_log, x_unit))
+    for axis in (axes.xaxis, axes.yaxis):
         axis.set_ticks([], minor=True)
     # As in the browser: what the height means stands above it, to be read without turning the head.
     axes.set_xlabel(axis_title(x_title, x_unit), color=INK, fontsize=9.5, loc="right")
@@ -154,6 +155,29 @@ def _set_axes(axes, explorer: Explorer, values: dict[str, Any]) -> tuple[float, 
         fontsize=9.5,
     )
     return ends
+
+
+def _widen_margin(axes, widest: float) -> None:
+    """Move the left edge of the plot so that numbers of a width in points stand beside it."""
+    place, wide = axes.get_position(), axes.figure.get_figwidth() * 72
+    left = max(place.x0, (1.1 * widest + 10) / wide)
+    axes.set_position((left, place.y0, place.x1 - left, place.height))
+
+
+def _ticks_that_fit(
+    axes, ends: tuple[float, float], log: bool, unit: str
+) -> tuple[list[float], list[str]]:
+    """Return as many ticks of x as stand beside each other with room between, and their labels."""
+    for most in (6, 5, 4, 3, 2):
+        at = ticks(*ends, log, unit, most)
+        said = format_ticks(at, unit, log)
+        places = [_point(axes, value, axes.get_ylim()[0])[0] for value in at]
+        halves = [0.6 * labels.width(text, 9) for text in said]
+        if all(
+            places[i] - places[i - 1] > halves[i] + halves[i - 1] + 4 for i in range(1, len(at))
+        ):
+            break
+    return at, said
 
 
 def _across_ends(scale: Scale, values: dict[str, Any]) -> tuple[float, float]:
@@ -305,7 +329,7 @@ def _rules(
             place = _points(axes, at, other)[0] if upright else _points(axes, other, at)[1]
             lines.append((place, along) if upright else (along, place))
             found.append(
-                (f"{mark.label} {format_value(value, mark.formula.gives.unit)}", place[0], upright)
+                (f"{mark.label} {plain(value, mark.formula.gives.unit, 3)}", place[0], upright)
             )
     for text, at, upright in found:
         places = labels.along_a_rule(at, upright, 8.5, frame)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Box = tuple[float, float, float, float]
 # Of the pages' font, as shares of its size: how wide letters are on average, and their reach above
 # and below the line.
-CAPITAL, SMALL, DIGIT, SPACE = 0.56, 0.47, 0.5, 0.2
+CAPITAL, SMALL, DIGIT, SPACE, NARROW = 0.57, 0.52, 0.5, 0.2, 0.3
 ASCENT, DESCENT = 0.78, 0.22
 
 
@@ -23,9 +23,14 @@ def width(text: str, size: float) -> float:
     """Return how wide a text of a size in points is, to a tenth or so.
 
     >>> round(width("H100 SXM", 10), 1), round(width("own cache", 10), 1)
-    (39.4, 39.6)
+    (39.8, 43.6)
     """
-    kinds = ((CAPITAL, str.isupper), (DIGIT, str.isdigit), (SPACE, str.isspace))
+    kinds = (
+        (NARROW, "iljtfrI.,:;'()-".__contains__),
+        (CAPITAL, str.isupper),
+        (DIGIT, str.isdigit),
+        (SPACE, str.isspace),
+    )
     return size * sum(
         next((wide for wide, fits in kinds if fits(letter)), SMALL) for letter in text
     )

@@ -150,7 +150,7 @@ def readout(r: Readout) -> dict[str, Any]:
     return trimmed(
         {
             "label": r.label or r.formula.gives.label,
-            "unit": r.formula.gives.unit,
+            "unit": r.unit or r.formula.gives.unit,
             "digits": r.digits,
             "tree": r.formula.tree(),
             **settings(r),

@@ -29,12 +29,10 @@ def ticks(low: float, high: float, log: bool, unit: str = "1", most: int = 6) ->
     Long times are in minutes, hours and days.
 
     >>> ticks(0, 1, False), ticks(1, 1e4, True), ticks(30, 28800, True, "s")
-    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [1.0, 10.0, 100.0, 1000.0, 10000.0], [100.0, 600.0, 7200.0])
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [1.0, 10.0, 100.0, 1000.0, 10000.0], [60.0, 600.0, 3600.0])
     """
-    if log and unit == "s" and high >= 120:
-        found = round_times(low, high)
-        found = found if len(found) >= 3 else round_times(low, high, fine=True)
-        return found[:: math.ceil(len(found) / most)]
+    if log and unit == "s" and high >= 60:
+        return round_times(low, high, most)
     step = tick_step(unit, high)
     return [step * value for value in _round_values(low / step, high / step, log, most)]
 
@@ -50,9 +48,13 @@ def _round_values(low: float, high: float, log: bool, most: int) -> list[float]:
     if last - first >= 2:
         skip = math.ceil((last - first + 1) / most)
         return [float(f"1e{e}") for e in range(first, last + 1, skip)]
-    return [
-        float(f"{m}e{e}")
+    found = [
+        (m, float(f"{m}e{e}"))
         for e in range(first - 1, last + 1)
         for m in (1, 2, 5)
         if low * 0.999 <= float(f"{m}e{e}") <= high * 1.001
     ]
+    if len(found) <= most:
+        return [value for _, value in found]
+    decades = [value for m, value in found if m == 1]
+    return decades if len(decades) > 1 else [value for _, value in found[::2]]

@@ -55,7 +55,7 @@ def cache_table() -> Table:
 
     >>> head, rows = cache_table()
     >>> [cell.replace(chr(160), " ") for cell in rows[0][1:4]]  # thirteen lists of one seller
-    ['× 0.1', '× 1.25 for 5 min', '× 2 for 60 min']
+    ['× 0.1', '× 1.25 for 5 min', '× 2 for 1 h']
     """
     kinds: dict[tuple[str, ...], list[tuple[facts.Row, float]]] = {}
     for row in facts.load("prices"):

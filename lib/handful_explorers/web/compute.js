@@ -4,7 +4,7 @@ import { bandAt } from "./bands.js";
 import { beyond, capital, describe, lower, plain } from "./describe.js";
 import { called, lacks, rows, store, supplied, whyMissing } from "./scenario.js";
 import { compile, compileSweep, MissingValue } from "./tree.js";
-import { formatValue } from "./units.js";
+import { formatNamed, formatValue } from "./units.js";
 
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
@@ -381,7 +381,9 @@ export class Model extends Values {
       ? `${spec.across.title} ${course(lead.xs, spec.across.unit)}. ${spec.y.title} ` +
         `${course(lead.ys, spec.y.unit)}.`
       : `${capital(lead.curve.label)} ${course(lead.ys, spec.y.unit)}.`;
-    const values = shown.map((c) => `${c.curve.label} ${formatValue(c.y, spec.y.unit)}`).join("; ");
+    const values = shown
+      .map(({ curve, y }) => `${curve.label} ${formatNamed(curve.label, y, spec.y.unit)}`)
+      .join("; ");
     const groups = (spec.points || []).map(({ label, at }) => {
       const [least, most] = [Math.min, Math.max].map((end) =>
         formatValue(end(...at.map((p) => p[1])), spec.y.unit),

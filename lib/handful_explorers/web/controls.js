@@ -14,9 +14,12 @@ const STEPS = 400; // positions of a log slider
  * @property {(value: StateValue, state: State) => void} show
  */
 
-// Counts in full: a slider never stops at more digits than a person would write.
-/** @param {NumberControl} entry */
-const digitsOf = (entry) => (UNITS[entry.unit].kind === "count" ? 6 : 3);
+// Counts below a million in full: a slider never stops at more digits than a person would write.
+/**
+ * @param {NumberControl} entry
+ * @param {number} value
+ */
+const digitsOf = (entry, value) => (UNITS[entry.unit].kind === "count" && value < 1e6 ? 6 : 3);
 /**
  * @param {number} value
  * @param {NumberControl} entry
@@ -95,7 +98,7 @@ function makeSlider(entry, id, onInput) {
     entry,
     show(state) {
       const value = Number(state),
-        text = formatValue(value, entry.unit, digitsOf(entry)),
+        text = formatValue(value, entry.unit, digitsOf(entry, value)),
         position = positionOf(entry, value);
       if (Number(input.value) !== position) input.value = String(position);
       put(output, "text", text);

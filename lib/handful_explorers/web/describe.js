@@ -10,7 +10,9 @@ const FLAT = 0.1,
  * @param {number} [digits]
  */
 export function plain(value, unit, digits = 2) {
-  return formatValue(value, UNITS[unit].kind === "count" && unit !== "%" ? "1" : unit, digits);
+  const { kind, factor } = UNITS[unit];
+  if (kind === "money") return formatValue(value * factor, "$", digits);
+  return formatValue(value, kind === "count" && unit !== "%" ? "1" : unit, digits);
 }
 
 /**

@@ -16,7 +16,7 @@ import { Scene } from "./scenes/scene.js";
 import { Train } from "./scenes/train.js";
 import { symbols } from "./tree.js";
 import { beginsNumber, openField } from "./typing.js";
-import { formatValue } from "./units.js";
+import { formatNamed, formatValue } from "./units.js";
 
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
@@ -699,9 +699,7 @@ export class Explorer {
           band: mark.band,
           limit: mark.limit,
           value,
-          text:
-            `${mark.label} ` +
-            `${mark.axis === "x" ? plain(value, mark.unit, 3) : formatValue(value, mark.unit)}`,
+          text: `${mark.label} ${plain(value, mark.unit, 3)}`,
         }))
     );
   }
@@ -781,7 +779,7 @@ export class Explorer {
    */
   cursorOf({ across, x, y }, model, { curves }, series, cursor) {
     const lead = curves.find((c) => c.curve.role === "total") || curves[0],
-      spoken = curves.map((c) => `${c.curve.label} ${formatValue(c.y, y.unit)}`);
+      spoken = curves.map((c) => `${c.curve.label} ${formatNamed(c.curve.label, c.y, y.unit)}`);
     return {
       x: across && lead ? lead.x : cursor,
       text: across
@@ -886,9 +884,12 @@ export class Explorer {
     const live = new Set();
     const theirs = new Map(other?.curves.map((c) => [c.curve.id, c.y]));
     const read = new Map(other?.readouts.map((r) => [r.readout.label, r.value]));
-    /** @param {number | undefined} value */
-    const also = (value, unit = y.unit, digits = 3) =>
-      value === undefined ? undefined : formatValue(value, unit, digits);
+    /**
+     * @param {string} name
+     * @param {number | undefined} value
+     */
+    const also = (name, value, unit = y.unit, digits = 3) =>
+      value === undefined ? undefined : formatNamed(name, value, unit, digits);
     for (const { curve, y: value, band, of } of result.curves) {
       const note = band
         ? `${curve.band_label || "measured"} ${formatValue(value * band[0], y.unit, 2)} to ` +
@@ -898,8 +899,8 @@ export class Explorer {
         this.writeValue({
           key: curve.id,
           label: curve.label,
-          text: formatValue(value, y.unit),
-          also: also(theirs.get(curve.id)),
+          text: formatNamed(curve.label, value, y.unit),
+          also: also(curve.label, theirs.get(curve.id)),
           note,
           swatch: `ex-c${curve.index} ex-${curve.role}`,
         }),
@@ -920,8 +921,8 @@ export class Explorer {
         this.writeValue({
           key: `r-${readout.label}`,
           label: readout.label,
-          text: formatValue(value, readout.unit, readout.digits),
-          also: also(read.get(readout.label), readout.unit, readout.digits),
+          text: formatNamed(readout.label, value, readout.unit, readout.digits),
+          also: also(readout.label, read.get(readout.label), readout.unit, readout.digits),
         }),
       );
     for (const [key, row] of this.rows) {

@@ -1,7 +1,11 @@
-// Where names stand: beside the curves' ends, on the curves, or by the dots; never on each other.
+// Where words stand: beside the curves' ends, by the curves, rules and dots; never on each other, and
+// on lines only where no other place is left.
 import { textWidth } from "./dom.js";
 
-const LINE = 15;
+const LINE = 15,
+  TALL = 16,
+  CELL = 4, // pixels
+  STOPS = 15;
 
 /** @typedef {import("./compute.js").Dot & PlacedOn} PlacedDot */
 /**
@@ -16,7 +20,8 @@ const LINE = 15;
  * @typedef {import("./plot.js").Plot} Plot
  * @typedef {import("./plot.js").Series} Drawn
  * @typedef {{ x: number, y: number, w: number, h: number }} Box
- * @typedef {{ price: number, box: Box, share: number, side: number }} Chosen
+ * @typedef {{ price: number, box: Box, lines: string[], crossed: number, place: Triple }} Chosen
+ * @typedef {[number, number, number]} Triple
  * @typedef {object} Spot where a curve's name stands
  * @property {string} id
  * @property {number} index
@@ -43,6 +48,80 @@ export function wrap(text, width, font) {
     else lines.push(word);
   }
   return lines;
+}
+
+/**
+ * @param {Box} a
+ * @param {Box} b
+ */
+const meet = (a, b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+
+// How much is drawn where: the cells that lines pass through, then their sums from the corner on,
+// so that a box of any size is asked in four look-ups.
+export class Ink {
+  /** @param {import("./plot.js").Box} box */
+  constructor({ left, right, top, bottom }) {
+    this.left = left;
+    this.top = top;
+    this.bottom = bottom;
+    this.columns = Math.ceil((right - left) / CELL) + 2;
+    this.rows = Math.ceil((bottom - top) / CELL) + 2;
+    this.cells = new Int32Array(this.columns * this.rows);
+  }
+
+  // A line within the plot; `weight` is what a crossing costs.
+  /**
+   * @param {Numbers} X
+   * @param {Numbers} Y
+   * @param {number} [weight]
+   */
+  line(X, Y, weight = 1) {
+    const { cells, columns, rows } = this,
+      low = this.top - CELL,
+      high = this.bottom + CELL;
+    let last = -1;
+    for (let i = Math.min(1, X.length - 1); i < X.length; i++) {
+      const from = Math.max(i - 1, 0),
+        a = Math.max(low, Math.min(Y[from], high)),
+        b = Math.max(low, Math.min(Y[i], high)),
+        steps = Math.ceil(Math.max(Math.abs(X[i] - X[from]), Math.abs(b - a)) / CELL) || 1;
+      if (!(steps < 1000) || (a === b && (a === low || a === high))) continue;
+      for (let k = 0; k <= steps; k++) {
+        const column = Math.floor((X[from] + ((X[i] - X[from]) * k) / steps - this.left) / CELL),
+          row = Math.floor((a + ((b - a) * k) / steps - this.top) / CELL),
+          cell = (row + 1) * columns + column + 1;
+        if (column < 0 || row < 0 || column + 2 > columns || row + 2 > rows || cell === last)
+          continue;
+        cells[cell] += weight;
+        last = cell;
+      }
+    }
+  }
+
+  sum() {
+    const { cells, columns, rows } = this;
+    for (let row = 1; row < rows; row++) {
+      let sum = 0;
+      for (let i = row * columns + 1; i < (row + 1) * columns; i++)
+        cells[i] = cells[i - columns] + (sum += cells[i]);
+    }
+  }
+
+  // What lies under a box, and a pixel around it.
+  /** @param {Box} box */
+  under({ x, y, w, h }) {
+    const { cells, columns, rows } = this;
+    /**
+     * @param {number} place
+     * @param {number} most
+     */
+    const clamp = (place, most) => Math.max(0, Math.min(most - 1, place));
+    const west = clamp(Math.floor((x - 1 - this.left) / CELL), columns),
+      east = clamp(Math.floor((x + w + 1 - this.left) / CELL) + 1, columns),
+      north = clamp(Math.floor((y - this.top) / CELL), rows) * columns,
+      south = clamp(Math.floor((y + h - this.top) / CELL) + 1, rows) * columns;
+    return cells[south + east] - cells[south + west] - cells[north + east] + cells[north + west];
+  }
 }
 
 // In the right margin, at the height where each curve leaves the plot, moved apart where they would
@@ -114,104 +193,128 @@ export function marginLabels(plot, series) {
     .filter((spot) => spot.inside)
     .flatMap((spot) => series.find((curve) => curve.id === spot.id) ?? []);
   return early.length
-    ? [...spots.filter((spot) => !spot.inside), ...insideLabels(plot, early, series)]
+    ? [...spots.filter((spot) => !spot.inside), ...insideLabels(plot, early)]
     : spots;
 }
 
-// On the plot: try places along each curve, above and below it, and take the one that covers least.
+// On the plot: of places all along each curve, above, below and beside it, on one line or two, the one
+// that covers least.
 /**
  * @param {Plot} plot
  * @param {Drawn[]} series
- * @param {Drawn[]} [all]
  * @returns {Spot[]}
  */
-export function insideLabels(plot, series, all = series) {
+export function insideLabels(plot, series) {
   const { top, bottom, left, right } = plot.box,
-    taken = [...plot.taken],
+    { taken, ink, chosen } = plot,
     /** @type {Spot[]} */
     spots = [];
-  /**
-   * @param {Box} box
-   * @param {string} own
-   */
-  const cost = (box, own) => {
-    let sum = 0;
-    for (const b of taken)
-      if (
-        box.x < b.x + b.w + 4 &&
-        b.x < box.x + box.w + 4 &&
-        box.y < b.y + b.h &&
-        b.y < box.y + box.h
-      )
-        sum += 400;
-    // The cursor's rings are drawn over everything.
-    for (const [x, y] of plot.rings)
-      if (x > box.x - 7 && x < box.x + box.w + 7 && y > box.y - 6 && y < box.y + box.h + 6)
-        sum += 8;
-    for (const curve of all) {
-      for (let i = 0; i < curve.X.length; i += 3) {
-        const x = curve.X[i],
-          y = curve.Y[i];
-        if (x > box.x - 1 && x < box.x + box.w + 1 && y > box.y && y < box.y + box.h)
-          sum += curve.id === own ? 2 : 1;
-      }
-    }
-    return sum;
-  };
   for (const curve of series) {
-    const width = textWidth(curve.label, plot.strong),
-      n = curve.X.length;
-    /** @type {number[]} */
-    const visible = [];
-    for (let i = 0; i < n; i++) {
-      if (
-        curve.X[i] >= left &&
-        curve.X[i] <= right &&
-        curve.Y[i] >= top &&
-        curve.Y[i] <= bottom &&
-        Number.isFinite(curve.ys[i])
-      )
-        visible.push(i);
-    }
+    const { X, Y, id } = curve,
+      /** @type {number[]} */
+      visible = [];
+    for (let i = 0; i < X.length; i++)
+      if (X[i] >= left && X[i] <= right && Y[i] >= top && Y[i] <= bottom) visible.push(i);
     if (!visible.length) continue;
+    const ways = waysToWrap(curve.label, plot.strong);
     /** @type {Chosen | null} */
     let best = null;
-    /**
-     * @param {number} share
-     * @param {number} side
-     * @param {number} bonus
-     */
-    const tryAt = (share, side, bonus) => {
-      const i = visible[Math.round(share * (visible.length - 1))];
-      let x = curve.X[i] - width / 2;
-      x = Math.min(Math.max(x, left + 4), right - 4 - width);
-      const y = side < 0 ? curve.Y[i] - 22 : curve.Y[i] + 7,
-        box = { x, y, w: width, h: 16 };
-      if (y < top - 14 || y + 16 > bottom) return;
-      const price = cost(box, curve.id) - bonus;
-      if (!best || price < best.price) best = { price, box, share, side };
+    // By the k-th of STOPS places of the curve: in its middle, or beginning or ending there.
+    /** @param {Triple} place */
+    const tryAt = (place) => {
+      const [way, k, n] = place,
+        lines = ways[way],
+        w = Math.max(...lines.map((line) => textWidth(line, plot.strong))),
+        h = TALL + LINE * (lines.length - 1),
+        i = visible[Math.round((k / STOPS) * (visible.length - 1))],
+        x = Math.min(Math.max(X[i] + [-w / 2, 5, -w - 5][n], left + 3), right - w);
+      let high = Infinity,
+        low = -Infinity;
+      for (const j of visible)
+        if (X[j] > x - 2 && X[j] < x + w + 2) {
+          high = Math.min(high, Y[j]);
+          low = Math.max(low, Y[j]);
+        }
+      for (const y of [high - h - CELL, low + CELL, Y[i] - h / 2]) {
+        const box = { x, y, w, h };
+        if (x < left + 3 || y < top - 14 || y + h > bottom) continue;
+        // The ends are the better places, the right one before the left.
+        const crossed = ink.under(box),
+          far = Math.min(STOPS - k, k + 3) / 3 + way + Math.abs(y + h / 2 - Y[i]) / 12,
+          price = 4 * crossed + far;
+        if ((!best || price < best.price) && !taken.some((other) => meet(box, other)))
+          best = { price, box, lines, crossed, place };
+      }
+      return best?.crossed === 0;
     };
-    // Where the label stood in the last frame has the first claim, so that it does not jump about.
-    const before = plot.chosen.get(curve.id);
-    if (before) tryAt(before.share, before.side, 3);
-    for (const share of [0.85, 0.7, 0.55, 0.4, 0.95, 0.25, 0.1, 0.02])
-      for (const side of [-1, 1]) tryAt(share, side, 0);
+    // A name stays where it stood in the last frame while that is free, and does not jump about.
+    const before = chosen.get(id);
+    if (!(before && before[0] < ways.length && tryAt(before)))
+      for (let way = 0; way < ways.length; way++)
+        for (let k = 0; k <= STOPS; k++) for (let n = 0; n < 3; n++) tryAt([way, k, n]);
     const found = /** @type {Chosen | null} */ (best);
-    if (!found) continue;
-    plot.chosen.set(curve.id, found);
+    // Under the plot each curve is named beside a piece of it: a name that others would run through
+    // is left out here.
+    if (!found || found.crossed > 12) continue;
+    chosen.set(id, found.place);
     taken.push(found.box);
     spots.push({
-      id: curve.id,
+      id,
       index: curve.index,
       role: curve.role,
-      lines: [curve.label],
+      lines: found.lines,
       anchor: "start",
       x: found.box.x,
       y: found.box.y + 12.5,
     });
   }
-  plot.taken = taken;
   return spots;
+}
+
+/**
+ * @param {string} label
+ * @param {string} font
+ */
+function waysToWrap(label, font) {
+  const width = textWidth(label, font),
+    halved = width > 90 ? wrap(label, 0.62 * width, font) : [];
+  return halved.length === 2 ? [[label], halved] : [[label]];
+}
+
+// Where the words of a rule stand: on either side of it, all along, where no others are and lines
+// cross them least.
+/**
+ * @param {Plot} plot
+ * @param {number} at
+ * @param {boolean} upright
+ * @param {number} width
+ * @returns {Pair}
+ */
+export function besideRule({ box, taken, ink }, at, upright, width) {
+  const { left, right, top, bottom } = box,
+    /** @type {Pair[]} */
+    places = [];
+  if (upright)
+    for (let y = top + 14; y < bottom - 4; y += 17)
+      for (const x of [at + 6, at - 6 - width]) places.push([x, y]);
+  else
+    for (const y of [at - 6, at + 15])
+      for (let k = 0; k <= 8; k++)
+        places.push([right - 6 - ((right - left - 14 - width) * k) / 8 - width, y]);
+  /** @type {Pair} */
+  let best = [Math.max(left + 2, Math.min(places[0][0], right - width)), places[0][1]],
+    least = Infinity;
+  places.forEach(([x, y], i) => {
+    const words = { x, y: y - 12, w: width, h: 15 };
+    if (x < left + 2 || x + width > right + 2 || y < top - 2 || y + 3 > bottom) return;
+    const price = 4 * ink.under(words) + 0.3 * i + (taken.some((b) => meet(words, b)) ? 1e4 : 0);
+    if (price < least) {
+      least = price;
+      best = [x, y];
+    }
+  });
+  taken.push({ x: best[0], y: best[1] - 12, w: width, h: 15 });
+  return best;
 }
 
 // Names of dots, right, left, above or below; one that finds no free place stays unnamed (the table
@@ -223,7 +326,7 @@ export function insideLabels(plot, series, all = series) {
  */
 export function placeDots(plot, dots) {
   const { left, right, top, bottom } = plot.box,
-    boxes = plot.taken,
+    { taken: boxes, ink } = plot,
     /** @type {PlacedDot[]} */
     found = [];
   for (const dot of dots) {
@@ -248,20 +351,21 @@ export function placeDots(plot, dots) {
       [-12 - w, 30],
       [12, 44],
     ];
-    for (const [dx, dy] of places) {
+    let least = Infinity,
+      /** @type {Box | null} */
+      best = null;
+    places.forEach(([dx, dy], i) => {
       const box = { x: dot.px + dx, y: dot.py + dy - 11, w, h: 14 };
-      if (box.x < left || box.x + w > right + 4 || box.y < 16 || box.y + 14 > bottom) continue;
-      if (
-        boxes.some(
-          (b) =>
-            box.x < b.x + b.w && b.x < box.x + box.w && box.y < b.y + b.h && b.y < box.y + box.h,
-        )
-      )
-        continue;
-      boxes.push(box);
-      Object.assign(dot, { placed: true, tx: box.x, ty: dot.py + dy });
-      break;
-    }
+      if (box.x < left || box.x + w > right + 4 || box.y < 16 || box.y + 14 > bottom) return;
+      const price = 4 * ink.under(box) + i;
+      if (price >= least || boxes.some((other) => meet(box, other))) return;
+      least = price;
+      best = box;
+    });
+    const place = /** @type {Box | null} */ (best);
+    if (!place) continue;
+    boxes.push(place);
+    Object.assign(dot, { placed: true, tx: place.x, ty: place.y + 11 });
   }
   return found;
 }

@@ -200,10 +200,12 @@ const finite = (value, text) => {
 export function read(given) {
   const text = strip(given),
     characters = [...text];
-  const plain = text.replace(
-    /10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)/g,
-    (_, raised) => `10^${[...raised].map((c) => "0123456789-"[RAISED.indexOf(c)]).join("")}`,
-  );
+  const plain = text
+    .replace(
+      /10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)/g,
+      (_, raised) => `10^${[...raised].map((c) => "0123456789-"[RAISED.indexOf(c)]).join("")}`,
+    )
+    .replace(/^([-+−$ ]*)10 *(?=\^|\*\*)/, (_, before) => `${before}1×10`);
   const found = characters.length <= LONGEST ? NUMBER.exec(plain) : null,
     pointed = found && withPoint(found[4]);
   if (!found || !pointed)

@@ -3,9 +3,9 @@
 import { ticks } from "d3-array";
 import { linePath, ribbonPath, scale } from "./path.js";
 import { h, Intent, Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
-import { insideLabels, marginLabels, placeDots } from "./labels.js";
+import { besideRule, Ink, insideLabels, marginLabels, placeDots } from "./labels.js";
 import { beginsNumber, openField } from "./typing.js";
-import { axisTitle, formatTick, roundTimes, tickStep } from "./units.js";
+import { axisTitle, formatTicks, roundTimes, tickStep } from "./units.js";
 
 /**
  * @typedef {object} Series a curve to draw
@@ -85,10 +85,17 @@ export function tickValues(low, high, log, most) {
     for (let e = first; e <= last; e += skip) found.push(Number(`1e${e}`));
     return found;
   }
-  const found = [];
-  for (let e = first - 1; e <= last; e++)
-    for (const m of [1, 2, 5]) found.push(Number(`${m}e${e}`));
-  return found.filter((t) => t >= low * 0.999 && t <= high * 1.001);
+  /** @param {number[]} figures */
+  const within = (figures) => {
+    const found = [];
+    for (let e = first - 1; e <= last; e++)
+      for (const m of figures) found.push(Number(`${m}e${e}`));
+    return found.filter((t) => t >= low * 0.999 && t <= high * 1.001);
+  };
+  const found = within([1, 2, 5]);
+  if (found.length <= most) return found;
+  const decades = within([1]);
+  return decades.length > 1 ? decades : found.filter((_, i) => i % 2 === 0);
 }
 
 // In minutes, hours and days where the axis counts them, though its values are seconds.
@@ -98,14 +105,36 @@ export function tickValues(low, high, log, most) {
  * @returns {number[]}
  */
 export function unitTicks({ domain: [low, high], log, unit }, most) {
-  if (log && unit === "s" && high >= 120) {
-    let found = roundTimes(low, high);
-    if (found.length < 3) found = roundTimes(low, high, true);
-    const skip = Math.ceil(found.length / Math.max(2, most));
-    return found.filter((_, i) => i % skip === 0);
-  }
+  if (log && unit === "s" && high >= 60) return roundTimes(low, high, Math.max(2, most));
   const step = tickStep(unit, high);
   return tickValues(low / step, high / step, log, most).map((value) => value * step);
+}
+
+// A tick has a value and its words, `middle` pixels from the left, or from the top.
+/** @typedef {{ value: number, text: string, middle: number }} Ticked */
+
+// As many ticks as stand beside each other with room between, within the ends of the drawing.
+/**
+ * @param {FrameAxis} axis
+ * @param {number} most
+ * @param {Scale} onto
+ * @param {Pair} ends
+ * @param {string} font
+ * @returns {Ticked[]}
+ */
+function ticksThatFit(axis, most, onto, [from, to], font) {
+  const values = unitTicks(axis, most),
+    words = formatTicks(values, axis.unit, axis.log),
+    halves = words.map((text) => textWidth(text, font) / 2);
+  const found = values.map((value, i) => ({
+    value,
+    text: words[i],
+    middle: Math.max(Math.min(onto(value), to - halves[i]), from + halves[i]),
+  }));
+  const close = found.some(
+    ({ middle }, i) => i && middle - found[i - 1].middle < halves[i] + halves[i - 1] + 10,
+  );
+  return close && most > 2 ? ticksThatFit(axis, most - 1, onto, [from, to], font) : found;
 }
 
 // ARIA's numbers have no exponent.
@@ -139,7 +168,7 @@ export class Plot {
     this.box = { left: 0, right: 0, top: 0, bottom: 0 };
     this.sx = scale([0, 1], [0, 1], false);
     this.sy = this.sx;
-    /** @type {{ value: number, text: string }[]} */
+    /** @type {Ticked[]} */
     this.xTicks = [];
     /** @type {{ value: number, text: string }[]} */
     this.yTicks = [];
@@ -156,12 +185,11 @@ export class Plot {
      * @type {import("./labels.js").Box[]}
      */
     this.taken = [];
-    /** @type {Pair[]} */
-    this.rings = [];
+    this.ink = new Ink(this.box); // where lines run
     /**
      * Where each curve's name stood in the last frame.
      *
-     * @type {Map<string, import("./labels.js").Chosen>}
+     * @type {Map<string, import("./labels.js").Triple>}
      */
     this.chosen = new Map();
     const clip = `ex-clip-${++serial}`;
@@ -438,7 +466,9 @@ export class Plot {
   layOut(frame) {
     const { x, y } = frame,
       rows = Math.floor(this.height / 52);
-    this.yTicks = unitTicks(y, rows).map((value) => ({ value, text: formatTick(value, y.unit) }));
+    const values = unitTicks(y, rows),
+      said = formatTicks(values, y.unit, y.log);
+    this.yTicks = values.map((value, i) => ({ value, text: said[i] }));
     const widest = Math.max(...this.yTicks.map((t) => textWidth(t.text, this.font)), 20);
     const left = Math.ceil((widest + 10) / 8) * 8;
     // Labels stand beside the curves' ends where there is room for them, and on the curves where
@@ -449,20 +479,21 @@ export class Plot {
     const { top, bottom } = this.box;
     this.sx = scale(x.domain, [left, this.box.right], x.log);
     this.sy = scale(y.domain, [bottom, top], y.log);
-    const most = Math.max(2, Math.floor((this.box.right - left) / 74));
-    this.xTicks = unitTicks(x, most).map((value) => ({ value, text: formatTick(value, x.unit) }));
+    const most = Math.max(2, Math.floor((this.box.right - left) / 52));
+    this.xTicks = ticksThatFit(x, most, this.sx, [0, this.box.right + 18], this.font);
   }
 
   /** @param {Frame} frame */
   drawAxes({ x, y }) {
     const { left, right, top, bottom } = this.box;
-    for (const { value, text } of this.xTicks) {
+    for (const { value, text, middle } of this.xTicks) {
       const tick = this.pools.x.get(text),
         at = this.sx(value).toFixed(1);
       // Moved as a whole: text that keeps its own place within its group is not laid out again.
       put(tick.node, "transform", `translate(${at},0)`);
       put(tick.rule, "y1", top);
       put(tick.rule, "y2", bottom);
+      put(tick.text, "x", (middle - Number(at)).toFixed(1));
       put(tick.text, "y", bottom + 19);
       put(tick.text, "text", text);
     }
@@ -542,10 +573,15 @@ export class Plot {
   }
 
   /** @param {Frame} frame */
-  drawMarks({ marks, series, dots }) {
-    const spots = dots.map((dot) => /** @type {Pair} */ ([this.sx(dot.x), this.sy(dot.y)]));
-    const { left, right, top, bottom } = this.box;
+  drawMarks({ marks, series, dots, cursor }) {
+    const { left, right, top, bottom } = this.box,
+      /** @type {(() => void)[]} */
+      writing = [];
     this.taken = [];
+    this.ink = new Ink(this.box);
+    for (const { X, Y } of series) this.ink.line(X, Y);
+    for (const { x, y } of [...dots, ...(cursor?.points ?? [])])
+      this.ink.line([this.sx(x) - 4, this.sx(x) + 4], [this.sy(y), this.sy(y)], 2);
     for (const mark of marks) {
       const onto = mark.axis === "x" ? this.sx : this.sy,
         at = onto(mark.value);
@@ -561,25 +597,23 @@ export class Plot {
       const item = this.pools.mark.get(mark.key),
         upright = mark.axis === "x",
         { text, width } = this.wordsOf(mark);
-      const place = Math.min(Math.max(at, from), to).toFixed(1);
+      const place = Math.min(Math.max(at, from), to).toFixed(1),
+        rule = Number(place);
       put(item.node, "class", (mark.guess ? "ex-own" : "") + (mark.beside ? "is-beside" : ""));
       this.drawRule(item, upright, place, strip);
       show(item.rule, !mark.band);
       put(item.strip, "class", mark.limit ? "ex-mark-limit" : "ex-mark-strip");
       put(item.strip, "fill", mark.limit ? `url(#${this.hatch})` : "");
-      const [x, level] = this.besideRule(Number(place), upright, width, series, spots);
-      let y = level;
-      const inward = y > (top + bottom) / 2 ? -17 : 17; // where another's words stand already
-      while (
-        this.taken.some(
-          (b) => x < b.x + b.w && b.x < x + width && y - 12 < b.y + b.h && b.y < y + 3,
-        )
-      )
-        y += inward;
-      this.taken.push({ x, y: y - 12, w: width, h: 16 });
-      put(item.text, "transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`);
-      put(item.text, "text", text);
+      if (upright) this.ink.line([rule, rule], [top, bottom]);
+      else this.ink.line([left, right], [rule, rule]);
+      writing.push(() => {
+        const [x, y] = besideRule(this, rule, upright, width);
+        put(item.text, "transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`);
+        put(item.text, "text", text);
+      });
     }
+    this.ink.sum();
+    for (const write of writing) write();
     this.pools.mark.done();
   }
 
@@ -614,60 +648,8 @@ export class Plot {
       : { text: key, width: textWidth(key, this.font) };
   }
 
-  // Where the words of a rule stand: on either side of it, at an end or in the middle, where curves
-  // and dots cross them least.
-  /**
-   * @param {number} at
-   * @param {boolean} upright
-   * @param {number} width
-   * @param {Series[]} series
-   * @param {Pair[]} spots
-   * @returns {Pair}
-   */
-  besideRule(at, upright, width, series, spots) {
-    const { left, right, top, bottom } = this.box,
-      /** @type {Pair[]} */
-      places = [];
-    if (upright)
-      for (const y of [top + 14, bottom - 8, (top + bottom) / 2])
-        for (const x of [at + 6, at - 6 - width]) places.push([x, y]);
-    else
-      for (const y of [at - 6, at + 15])
-        for (const x of [right - 6 - width, left + 8, (left + right - width) / 2])
-          places.push([x, y]);
-    const within = places.filter(
-      ([x, y]) => x > left && x + width <= right && y - 12 >= top - 14 && y + 3 <= bottom,
-    );
-    /** @type {Pair} */
-    let best = [Math.max(left + 2, Math.min(places[0][0], this.width - width)), places[0][1]],
-      least = Infinity;
-    for (const [x, y] of within) {
-      let crossed = 0;
-      for (const [dotX, dotY] of spots)
-        if (dotX > x - 6 && dotX < x + width + 6 && dotY > y - 17 && dotY < y + 7) crossed += 5;
-      for (const { X, Y } of series)
-        for (let i = 1; i < X.length; i += 1) {
-          // A steep piece of a curve passes between two of its points.
-          if (
-            X[i] > x - 4 &&
-            X[i - 1] < x + width + 4 &&
-            Math.max(Y[i], Y[i - 1]) > y - 13 &&
-            Math.min(Y[i], Y[i - 1]) < y + 4
-          )
-            crossed += 1;
-        }
-      if (crossed < least) {
-        least = crossed;
-        best = [x, y];
-      }
-    }
-    return best;
-  }
-
   /** @param {Frame} frame */
-  drawLabels({ series, dots, cursor }) {
-    const points = cursor?.points || [];
-    this.rings = points.map((point) => [this.sx(point.x), this.sy(point.y)]);
+  drawLabels({ series, dots }) {
     for (const dot of placeDots(this, dots)) {
       const item = this.pools.dot.get(dot.key);
       put(item.node, "class", dot.index === undefined ? "" : `ex-point ex-c${dot.index % 8}`);
@@ -716,7 +698,8 @@ export class Plot {
       { sled, rule, reach, grip, plate, arrows, text } = this.cursor;
     const at = Math.min(Math.max(this.sx(cursor.x), left), right),
       width = textWidth(cursor.text, this.strong) + 34;
-    const middle = Math.min(Math.max(at, width / 2), this.width - width / 2),
+    // It ends where the axis does, and so covers no number of the other one and no name.
+    const middle = Math.max(Math.min(at, right + 16 - width / 2), left - 4 + width / 2),
       y = bottom + 4;
     // Groups are moved as a whole: what stands within them is neither styled nor laid out again.
     put(sled, "transform", `translate(${at.toFixed(1)},0)`);
@@ -731,8 +714,8 @@ export class Plot {
     put(plate, "width", 2 * half);
     put(arrows, "d", `M${11 - half},7l-4,4l4,4M${half - 11},7l4,4l-4,4`);
     // A number of the axis gives way to the cursor's own.
-    for (const { value, text: words } of this.xTicks) {
-      const apart = Math.abs(this.sx(value) - middle) - textWidth(words, this.font) / 2;
+    for (const { text: words, middle: stands } of this.xTicks) {
+      const apart = Math.abs(stands - middle) - textWidth(words, this.font) / 2;
       const tick = this.pools.x.items.get(words);
       if (tick) put(tick.text, "visibility", apart < half + 3 ? "hidden" : "visible");
     }

@@ -38,12 +38,12 @@ const unit = (kind, one, many, { factor = 1, low = 0, hint = "", high = 24 } = {
 export const UNITS = {
   s: unit("si", "s", "s", { low: -12 }),
   B: unit("si", "B", "B"),
-  bit: unit("si", "bit", "bit"),
-  "B/s": unit("si", "B/s", "B/s", { hint: "B/s" }),
-  "B/token": unit("si", "B/token", "B/token", { hint: "B per token" }),
-  "B/parameter": unit("si", "B/parameter", "B/parameter", { hint: "B per parameter" }),
+  bit: unit("count", "bit", "bits", { hint: "bits" }),
+  "B/s": unit("si", "B/s", "B/s"),
+  "B/token": unit("si", "B/token", "B/token", { hint: "per token" }),
+  "B/parameter": unit("si", "B/parameter", "B/parameter", { hint: "per parameter" }),
   FLOP: unit("si", "FLOP", "FLOP", { hint: "FLOP", high: 15 }),
-  "FLOP/s": unit("si", "FLOP/s", "FLOP/s", { hint: "FLOP/s" }),
+  "FLOP/s": unit("si", "FLOP/s", "FLOP/s"),
   "FLOP/B": unit("count", "FLOP/B", "FLOP/B", { hint: "FLOP/B" }),
   W: unit("si", "W", "W", { low: -3 }),
   $: unit("money", "", "", { hint: "$" }),
@@ -87,8 +87,6 @@ const PREFIX = {
 };
 /** @type {Record<number, string>} */
 const WORD = { 6: "million", 9: "billion", 12: "trillion", 15: "quadrillion" };
-/** @type {Record<number, string>} */
-const SHORT = { 3: "k", 6: "M", 9: "bn", 12: "tn", 15: "qn" };
 /** @type {Record<string, string>} */
 const RAISED = {
   "-": "⁻",
@@ -156,14 +154,11 @@ function place(figures, exponent, decimals = 0) {
  * @param {number} exponent
  * @returns {string}
  */
-const power = (figures, exponent) =>
-  `${place(figures, 0)}${NBSP}×${NBSP}10${[...String(exponent)].map((c) => RAISED[c]).join("")}`;
-/**
- * @param {string} figures
- * @param {number} exponent
- * @returns {string}
- */
-const decade = (figures, exponent) => power(figures, exponent).replace(/^1\u00a0×\u00a0/, "");
+function power(figures, exponent) {
+  const raised = `10${[...String(exponent)].map((c) => RAISED[c]).join("")}`,
+    factor = place(figures, 0);
+  return factor === "1" ? raised : `${factor}${NBSP}×${NBSP}${raised}`;
+}
 /** @param {number} exponent */
 const thirds = (exponent) => Math.floor(exponent / 3) * 3;
 
@@ -194,19 +189,25 @@ export function formatValue(value, name, digits = 3) {
   return sign + text + (word ? NBSP + word : "");
 }
 
+// A number and its unit, with the prefix that `like` would have, where that is given.
 /**
  * @param {number} size
  * @param {Form} form
  * @param {number} digits
+ * @param {number} [like]
  * @returns {[string, string]}
  */
-function si(size, form, digits) {
+function si(size, form, digits, like = 0) {
+  const leading = like || size;
   if (form.one === "s") {
     for (const [start, length, word] of LONG_TIMES)
-      if (size >= start) return [place(...round(size / length, digits)), word];
+      if (leading >= start || leading === length) {
+        const text = place(...round(size / length, digits));
+        return [text, text === "1" ? word.replace(/s$/, "") : word];
+      }
   }
   const [figures, exponent] = round(size, digits);
-  let step = Math.min(Math.max(thirds(exponent), form.low), 24);
+  let step = Math.min(Math.max(thirds(round(leading, digits)[1]), form.low), 24);
   if (form.one === "s") step = Math.min(step, 0);
   if (exponent - step < -3 || exponent > form.high + 2) return [power(figures, exponent), form.one];
   return [place(figures, exponent - step), PREFIX[step] + form.one];
@@ -215,14 +216,18 @@ function si(size, form, digits) {
 /**
  * @param {number} size
  * @param {number} digits
+ * @param {number} [like]
  * @returns {[string, string]}
  */
-function count(size, digits) {
+function count(size, digits, like = 0) {
   const [figures, exponent] = round(size, digits);
   if (exponent >= 18 || exponent < -4) return [power(figures, exponent), ""];
-  const step = thirds(exponent);
+  const step = Math.min(thirds(round(like || size, digits)[1]), 15);
   return step >= 6 ? [place(figures, exponent - step), WORD[step]] : [place(figures, exponent), ""];
 }
+
+// A price is written out to a tenth of a millionth of a dollar.
+const LEAST_MONEY = -7;
 
 /**
  * @param {number} size
@@ -238,67 +243,95 @@ function money(size, digits) {
     const [text, word] = count(size, digits);
     return word ? `${text}${NBSP}${word}` : text;
   }
-  if (exponent < -4) return power(figures, exponent);
-  return place(figures, exponent, exponent >= -1 && exponent <= 1 ? 2 : 0);
+  if (exponent < LEAST_MONEY) return power(figures, exponent);
+  return place(figures, exponent, exponent >= -1 && exponent <= 1 ? 2 : 0).replace(/\.00$/, "");
 }
 
+// With the prefix or word that `like` would have, where that is given.
 /**
  * @param {number} value
  * @param {string} name
+ * @param {number} [like]
  * @returns {string}
  */
-export function formatTick(value, name) {
+export function formatTick(value, name, like = 0) {
   const form = find(name),
-    isMoney = form.kind === "money";
+    isMoney = form.kind === "money",
+    powers = form.high < 24;
   const sign = value < 0 ? MINUS : "",
-    size = Math.abs(value) * form.factor;
+    size = Math.abs(value) * form.factor,
+    leading = Math.abs(like) * form.factor;
   if (size === 0) return isMoney ? "$0" : "0";
-  if (form.kind === "si" && !form.hint) return sign + si(size, form, 3).join(NBSP);
   const [figures, exponent] = round(size, 3);
-  const lowest = form.kind === "si" ? form.low : 0;
-  const step = exponent < 18 ? Math.max(thirds(exponent), lowest) : 15;
-  let text,
+  if (powers && exponent > 4) return sign + power(figures, exponent);
+  let number,
     word = "";
-  if (form.kind === "si" && exponent > form.high + 2) {
-    return sign + decade(figures, exponent);
-  }
-  if (exponent < -4) text = decade(figures, exponent);
-  else {
-    text = place(figures, exponent - step);
-    if (isMoney && (text.split(".")[1] || "").length === 1) text += "0";
-    word = (form.kind === "si" ? PREFIX : SHORT)[step] || "";
-  }
-  return sign + (isMoney ? "$" : "") + text + (word ? NBSP + word : "");
+  if (form.kind === "si") {
+    [number, word] = si(size, form, 3, leading);
+    word = powers ? "" : word.replace(/\/(token|parameter)$/, "");
+  } else if (isMoney && exponent < 6 && leading < 1e6) {
+    number = (exponent < LEAST_MONEY ? power : place)(figures, exponent);
+    if (/^\d+\.\d$/.test(number)) number += "0";
+  } else [number, word] = count(size, 3, leading);
+  return sign + (isMoney ? "$" : "") + number + (word ? NBSP + word : "");
 }
 
-// What round values of an axis are multiples of: a day where it counts days, else 1.
+// The labels of an axis, in one style: on a linear axis all have the prefix or word of the last
+// one; on a log axis whose shares are powers of ten, all below one are.
+/**
+ * @param {number[]} values
+ * @param {string} name
+ * @param {boolean} log
+ */
+export function formatTicks(values, name, log) {
+  const { kind, factor } = find(name);
+  if (!log) {
+    const last = Math.max(0, ...values.map(Math.abs));
+    return values.map((value) => formatTick(value, name, last));
+  }
+  const small = kind === "count" && values.some((value) => round(value * factor, 3)[1] < -4);
+  return values.map((value) =>
+    small && value * factor < 1 ? power(...round(value * factor, 3)) : formatTick(value, name),
+  );
+}
+
+// What round values of an axis are multiples of: a minute, an hour or a day where it counts them,
+// else 1.
 /**
  * @param {string} name
  * @param {number} high
  */
-export const tickStep = (name, high) => (name === "s" && high >= 864000 ? 86400 : 1);
+export const tickStep = (name, high) =>
+  (name === "s" && LONG_TIMES.find(([start]) => high >= start)?.[1]) || 1;
 
 /**
  * @param {number} mantissa
  * @param {number} from
  * @param {number} to
+ * @param {number} [by]
  */
-const powers = (mantissa, from, to) =>
-  Array.from({ length: to - from }, (_, i) => Number(`${mantissa}e${from + i}`));
-const TIMES = [...powers(1, -12, 3), 600, 7200, ...powers(864, 2, 8)];
-const FINE_TIMES = [...TIMES, ...powers(3, -12, 2), 300, 1800, 28800, ...powers(2592, 2, 8)].sort(
-  (a, b) => a - b,
-);
+const powers = (mantissa, from, to, by = 1) =>
+  Array.from({ length: (to - from) / by }, (_, i) => Number(`${mantissa}e${from + i * by}`));
+const TIMES = [...powers(1, -12, 2), 60, 600, 3600, 36000, ...powers(864, 2, 8)],
+  TRIPLED = [...powers(3, -12, 2), 180, 1800, 10800, ...powers(2592, 2, 8)],
+  SINGLE = [...powers(1, -12, 3, 3), 60, 3600, 86400, 8640000];
 
-// The round times from low to high, in seconds: decades of seconds, 10 min, 2 h, then decades of
-// days.
+// The round times from low to high, in seconds: at most so many, if they can be few.
 /**
  * @param {number} low
  * @param {number} high
- * @param {boolean} [fine]
+ * @param {number} [most]
  */
-export const roundTimes = (low, high, fine = false) =>
-  (fine ? FINE_TIMES : TIMES).filter((time) => low <= time && time <= high);
+export function roundTimes(low, high, most = 10) {
+  /** @param {number[]} times */
+  const within = (times) =>
+    times.filter((time) => low <= time && time <= high).sort((a, b) => a - b);
+  let found = within(TIMES);
+  if (found.length < 3) found = within([...TIMES, ...TRIPLED]);
+  if (found.length > most) found = within(SINGLE);
+  const skip = Math.ceil(found.length / most);
+  return found.filter((_, i) => i % skip === 0);
+}
 
 // A number with what it counts: “1 card”, “1,200 cards”, “2 entries”.
 /**
@@ -315,10 +348,36 @@ export function axisHint(name) {
   return hint ? ` (${hint})` : "";
 }
 
+// Whether a word of a title says the unit.
+/**
+ * @param {string} title
+ * @param {string} name
+ */
+function namesUnit(title, name) {
+  /** @param {string} word */
+  const stem = (word) => word.toLowerCase().replace(/s+$/, "");
+  return title
+    .replace(/ (a|per) second/gi, "/s")
+    .split(/\s+/)
+    .some((word) => word && stem(word) === stem(find(name).hint));
+}
+
 // A title with its unit, unless the tick labels or a word of the title say it.
 /**
  * @param {string} title
  * @param {string} name
  */
-export const axisTitle = (title, name) =>
-  title.toLowerCase().split(/\s+/).includes(find(name).hint) ? title : title + axisHint(name);
+export const axisTitle = (title, name) => (namesUnit(title, name) ? title : title + axisHint(name));
+
+// A value that stands beside its name, which may say what is counted.
+/**
+ * @param {string} title
+ * @param {number} value
+ * @param {string} name
+ * @param {number} [digits]
+ */
+export function formatNamed(title, value, name, digits) {
+  const { kind, factor } = find(name);
+  const counted = kind === "count" && factor === 1 && namesUnit(title, name);
+  return formatValue(value, counted ? "1" : name, digits);
+}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from handful.units import format_tick, format_value
+from handful.units import format_ticks, format_value
 
 from . import inputs, shapes
 
@@ -55,16 +55,17 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     if v["log"]:
         first, last = round(math.log10(low)), round(math.log10(high))
         skip = max(1, math.ceil((last - first) * 56 / right))
-        for e in range(first, last + 1, skip):
-            x = at(float(f"1e{e}"))
+        values = [float(f"1e{e}") for e in range(first, last + 1, skip)]
+        for value, said in zip(values, format_ticks(values, v["unit"], True), strict=True):
+            x = at(value)
             out.append(shapes.line(x, TOP, x, bottom, "grid"))
             out.append(
                 shapes.text(
                     x,
                     bottom + 16,
-                    format_tick(float(f"1e{e}"), v["unit"]),
+                    said,
                     "soft small",
-                    "start" if e == first else "middle",
+                    "start" if value == values[0] else "middle",
                 )
             )
     for i, (label, value) in enumerate(zip(v["labels"], v["values"], strict=True)):

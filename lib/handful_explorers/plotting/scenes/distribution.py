@@ -22,7 +22,7 @@ from typing import Any
 
 from handful.symbolic.formula import Formula
 from handful.symbolic.quantities import find
-from handful.units import format_tick, format_value
+from handful.units import format_tick, format_ticks, format_value
 
 from ..declare import Control, ExplorerError
 from . import inputs, shapes
@@ -166,6 +166,11 @@ def axis(v: dict[str, Any]) -> tuple[float, float]:
     return 10**low, 10**high
 
 
+def exponents(low: float, high: float) -> range:
+    """Return the powers of ten that an axis may show."""
+    return range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+
+
 def ticks(low: float, high: float, most: float) -> list[float]:
     """Return 1, 2 and 5 of each decade on a short axis, and decades alone on a long one."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
@@ -239,10 +244,13 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 def grid(chart: Chart) -> list[dict]:
     """Draw the ticks of the axis."""
     out = []
-    for x in ticks(chart.low, chart.high, math.floor((chart.right - chart.left) / 62)):
+    unit = chart.v["unit"]
+    longest = max(len(format_tick(10.0**e, unit)) for e in exponents(chart.low, chart.high))
+    most = math.floor((chart.right - chart.left) / max(62, GLYPH * (longest + 2)))
+    values = ticks(chart.low, chart.high, most)
+    for x, words in zip(values, format_ticks(values, unit, True), strict=True):
         at = chart.at(x)
         out.append(shapes.line(at, chart.top, at, chart.bottom, "grid"))
-        words = format_tick(x, chart.v["unit"])
         out.append(chart.centred(at, chart.bottom + 17, words, "soft small"))
     return out
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from handful.units import format_tick, format_value
+from handful.units import format_ticks, format_value
 
 from . import inputs, shapes
 
@@ -78,18 +78,16 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
         return at(value, bottom, TOP)
 
     out = []
-    for tick in ticks(low, high):
+    values = ticks(low, high)
+    for tick, said in zip(values, format_ticks(values, v["unit"], True), strict=True):
         out += [
             shapes.line(px(tick), TOP, px(tick), bottom, "grid"),
             shapes.line(LEFT, py(tick), right, py(tick), "grid"),
-            shapes.text(LEFT - 6, py(tick) + 4, format_tick(tick, v["unit"]), "soft small", "end"),
+            shapes.text(LEFT - 6, py(tick) + 4, said, "soft small", "end"),
         ]
         if round(tick / 10 ** math.floor(math.log10(tick) + 1e-9)) != 2 or right - LEFT > 420:
-            out.append(
-                shapes.text(
-                    px(tick), bottom + 16, format_tick(tick, v["unit"]), "soft small", "middle"
-                )
-            )
+            middle = min(px(tick), width - 3.4 * len(said))
+            out.append(shapes.text(middle, bottom + 16, said, "soft small", "middle"))
     for factor in (v["low"], v["high"]):
         a, b = max(low, low / factor), min(high, high / factor)
         out.append(shapes.path([(px(a), py(a * factor)), (px(b), py(b * factor))], "c1 dash", 1.5))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from handful.units import format_tick, format_value
+from handful.units import format_ticks, format_value
 from handful_evidence.simulate import train
 
 from . import inputs
@@ -136,7 +136,7 @@ def draw(axes, v: dict[str, Any]) -> None:
         axes.axvline(k * t, color=SOFT, linewidth=0.8, dashes=(3, 3))
     axes.set(xlim=(0, late + 2 * t), ylim=(len(seen), -1))
     at = ticks(0, late + 2 * t, False, "s")
-    axes.set_xticks(at, [format_tick(x, "s") for x in at])
+    axes.set_xticks(at, format_ticks(at, "s", False))
     axes.set_yticks([])
     axes.grid(False)
     axes.set_xlabel("Time", color=INK, fontsize=9.5)

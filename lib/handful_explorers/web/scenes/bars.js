@@ -1,5 +1,5 @@
 // Level bars, one a formula (bars.py is the twin).
-import { formatTick, formatValue } from "../units.js";
+import { formatTicks, formatValue } from "../units.js";
 import { line, rect, text } from "./shapes.js";
 
 const ROW = 44,
@@ -48,20 +48,16 @@ function picture(v, width) {
     const first = Math.round(Math.log10(low)),
       last = Math.round(Math.log10(high)),
       skip = Math.max(1, Math.ceil(((last - first) * 56) / right));
-    for (let e = first; e <= last; e += skip) {
-      const value = Number(`1e${e}`),
-        x = at(value);
+    const values = [];
+    for (let e = first; e <= last; e += skip) values.push(Number(`1e${e}`));
+    const said = formatTicks(values, v.unit, true);
+    values.forEach((value, i) => {
+      const x = at(value);
       out.push(
         line(x, TOP, x, bottom, "grid"),
-        text(
-          x,
-          bottom + 16,
-          formatTick(value, v.unit),
-          "soft small",
-          e === first ? "start" : "middle",
-        ),
+        text(x, bottom + 16, said[i], "soft small", i ? "middle" : "start"),
       );
-    }
+    });
   }
   v.values.forEach((value, i) => {
     const y = TOP + ROW * i,

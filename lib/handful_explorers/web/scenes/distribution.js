@@ -1,5 +1,5 @@
 // A formula's result when inputs are known to within factors (distribution.py is the twin).
-import { formatTick, formatValue } from "../units.js";
+import { formatTick, formatTicks, formatValue } from "../units.js";
 import { line, rect, text } from "./shapes.js";
 
 const DRAWS = 4093,
@@ -237,12 +237,15 @@ function picture(v, width) {
       "middle",
     );
   };
-  for (const x of ticks(low, high, Math.floor((right - left) / 62))) {
-    out.push(
-      line(px(x), top, px(x), bottom, "grid"),
-      centred(px(x), bottom + 17, formatTick(x, v.unit), "soft small"),
-    );
-  }
+  let longest = 0;
+  for (let e = Math.ceil(Math.log10(low)); e <= Math.floor(Math.log10(high)); e++)
+    longest = Math.max(longest, formatTick(10 ** e, v.unit).length);
+  const room = Math.floor((right - left) / Math.max(62, GLYPH * (longest + 2))),
+    values = ticks(low, high, room);
+  formatTicks(values, v.unit, true).forEach((said, i) => {
+    const x = px(values[i]);
+    out.push(line(x, top, x, bottom, "grid"), centred(x, bottom + 17, said, "soft small"));
+  });
   const counts = new Array(BINS).fill(0);
   for (const x of v.ordered)
     if (low <= x && x < high) counts[Math.floor((BINS * Math.log(x / low)) / span)] += 1;

@@ -1,5 +1,5 @@
 // Measured against predicted on two equal log axes (scatter.py is the twin).
-import { formatTick, formatValue } from "../units.js";
+import { formatTicks, formatValue } from "../units.js";
 import { circle, line, path, text } from "./shapes.js";
 
 const LEFT = 56,
@@ -93,15 +93,25 @@ function picture(v, width) {
     py = (/** @type {number} */ value) => at(value, bottom, TOP),
     /** @type {Shape[]} */
     out = [];
-  for (const tick of ticks(low, high)) {
+  const values = ticks(low, high);
+  formatTicks(values, v.unit, true).forEach((said, i) => {
+    const tick = values[i];
     out.push(
       line(px(tick), TOP, px(tick), bottom, "grid"),
       line(LEFT, py(tick), right, py(tick), "grid"),
-      text(LEFT - 6, py(tick) + 4, formatTick(tick, v.unit), "soft small", "end"),
+      text(LEFT - 6, py(tick) + 4, said, "soft small", "end"),
     );
     if (Math.round(tick / 10 ** Math.floor(Math.log10(tick) + 1e-9)) !== 2 || right - LEFT > 420)
-      out.push(text(px(tick), bottom + 16, formatTick(tick, v.unit), "soft small", "middle"));
-  }
+      out.push(
+        text(
+          Math.min(px(tick), width - 3.4 * said.length),
+          bottom + 16,
+          said,
+          "soft small",
+          "middle",
+        ),
+      );
+  });
   for (const factor of [v.low, v.high]) {
     const a = Math.max(low, low / factor),
       b = Math.min(high, high / factor);

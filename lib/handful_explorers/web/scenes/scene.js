@@ -3,7 +3,7 @@
 import { Values } from "../compute.js";
 import { Pool, put, s, watchWidth } from "../dom.js";
 import { compile } from "../tree.js";
-import { formatValue } from "../units.js";
+import { formatNamed } from "../units.js";
 import bars from "./bars.js";
 import differences from "./differences.js";
 import distribution from "./distribution.js";
@@ -143,7 +143,7 @@ export class Scene extends Values {
       ...this.readouts.map((r) => ({
         key: `r-${r.label}`,
         label: r.label,
-        text: formatValue(this.scalar(r, r.at, state), r.unit, r.digits),
+        text: formatNamed(r.label, this.scalar(r, r.at, state), r.unit, r.digits),
       })),
     ];
   }

@@ -2,7 +2,7 @@
 // twin).
 import { Pool, put, s, textWidth, watchWidth } from "../dom.js";
 import { tickValues } from "../plot.js";
-import { formatTick, formatValue, plural } from "../units.js";
+import { formatTicks, formatValue, plural } from "../units.js";
 import { mulberry32 } from "../random.js";
 
 const REQUESTS = 30000,
@@ -295,11 +295,13 @@ export class Train {
       put(this.pools.fill.get(`f${k}`), "data-share", share.toFixed(2));
     }
     const every = Math.max(1, Math.ceil(64 / ((right - left) / (SHOWN + 1))));
+    const times = Array.from({ length: SHOWN + 1 }, (_, k) => k * interval),
+      words = formatTicks(times, "s", false);
     for (let k = 0; k <= SHOWN; k += every) {
       const tick = this.pools.tick.get(`t${k}`);
       put(tick, "x", Math.max(x(k * interval), 10).toFixed(1));
       put(tick, "y", bottom + 19);
-      put(tick, "text", formatTick(k * interval, "s"));
+      put(tick, "text", words[k]);
       put(tick, "text-anchor", "middle");
     }
     this.text(
@@ -348,11 +350,13 @@ export class Train {
     put(this.bars, "d", early || "M0,0");
     put(this.late, "d", late || "M0,0");
     put(this.base, "d", `M${left},${bottom}H${right}`);
-    for (const value of tickValues(0, end, false, Math.floor((right - left) / 62))) {
-      const tick = this.pools.tick.get(`b${formatTick(value, "s")}`);
+    const values = tickValues(0, end, false, Math.floor((right - left) / 62)),
+      named = formatTicks(values, "s", false);
+    for (const [i, value] of values.entries()) {
+      const tick = this.pools.tick.get(`b${named[i]}`);
       put(tick, "x", Math.min(Math.max(x(value), left + 8), right - 12).toFixed(1));
       put(tick, "y", bottom + 19);
-      put(tick, "text", formatTick(value, "s"));
+      put(tick, "text", named[i]);
       put(tick, "text-anchor", "middle");
     }
     const bound = this.pools.line.get("bound"),
