@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SITE = -m site tests/notebooks tests/book
 UNITS = -m "not site" --ignore=tests/book --ignore=tests/notebooks
 
-.PHONY: help check serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading fuzz nbgrader lock clean tools browser publish lighthouse sphinx9 links servers pdf epub editions accessible notebooks-clean lab-check test-units test-book tests
+.PHONY: help check serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading fuzz nbgrader lock clean tools browser three-browsers publish lighthouse sphinx9 links servers browsers trees pdf epub editions accessible notebooks-clean lab-check test-units test-book tests
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -37,6 +37,8 @@ help:
 	@echo "make pages             browser tests only, on the book as last built"
 	@echo "make coverage          unit tests with branches counted; fails below 95 %"
 	@echo "make mutants MODULE=.. change the formulas one step at a time; fails where no test notices"
+	@echo "make browsers          a walk through the built book in Chromium, Firefox and WebKit (JOBS=2)"
+	@echo "make trees             store anew what a screen reader is told (tests/data/accessibility)"
 	@echo "make accessible        axe-core on every page of the book as last built, light and dark"
 	@echo "make bench             measure the budgets: import, sweeps, page weight"
 	@echo "make bench-grading     grade a class of COUNT=100 beside a Jupyter kernel that runs the same notebooks"
@@ -50,10 +52,10 @@ help:
 	@echo "make clean             remove what was built; 'make clean ARGS=all' the installed tools too"
 
 # tools: what the book is built with.  tests: what `make test` uses; where a browser or a sandbox cannot be had, it says so
-# and goes on.  browser: the same for whatever makes no sense without a browser.
-tools tests browser:
+# and goes on.  browser: the same for whatever makes no sense without a browser.  three-browsers: Firefox and WebKit as well.
+tools tests browser three-browsers:
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed and none is on the PATH; name one: make PYTHON=/path/to/python3.12" >&2; exit 1; fi
-	@"$(PYTHON)" -P lib/handful_site/bootstrap.py $@
+	@"$(PYTHON)" -P lib/handful_site/bootstrap.py $(@:three-%=%)
 
 build: tools
 	@$(RUN) -m handful_site.build
@@ -106,6 +108,13 @@ servers: browser
 
 accessible: browser
 	@EVERY_PAGE=1 $(TESTS) -m site tests/book/test_accessible.py $(ARGS)
+
+# Each browser goes its way in one process; -v names each step while it runs.
+browsers: three-browsers
+	@$(RUN) -m pytest -n $(JOBS) --dist loadgroup -v tests/book/browsers.py $(ARGS)
+
+trees: browser
+	@REWRITE=1 $(RUN) -m pytest -q tests/book/test_trees.py $(ARGS)
 
 coverage: tests bundle
 	@$(RUN) -m coverage run --branch -m pytest -q -m "not site" $(ARGS)

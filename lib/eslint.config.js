@@ -29,6 +29,9 @@ export default [
       // bundle.mjs puts the marks of the files that are asked for later in place of these names.
       globals: {
         ...globals.browser,
+        MEASURE_MARK: "readonly",
+        MEASURE_WORKER_MARK: "readonly",
+        GUESS_MARK: "readonly",
         PYTHON_MARK: "readonly",
         SCHEMATIC_MARK: "readonly",
         BOXES_MARK: "readonly",
@@ -48,7 +51,18 @@ export default [
     // Its global scope is its own: no other script runs in it.
     rules: { "no-implicit-globals": "off" },
   },
-  { files: [`${SITE}/python/worker.js`], languageOptions: { globals: globals.worker } },
+  {
+    files: WORKERS,
+    languageOptions: {
+      // bundle.mjs assembles kernel.mjs, and puts the result in place of these names.
+      globals: {
+        ...globals.worker,
+        FUSED_KERNEL: "readonly",
+        KERNEL_TURN: "readonly",
+        PLAIN_KERNEL: "readonly",
+      },
+    },
+  },
   // Runs in any browser, also in one that knows no `const`: it says there why nothing else runs.
   {
     files: [`${SITE}/web/color_mode_init.js`],

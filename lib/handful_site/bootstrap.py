@@ -6,6 +6,7 @@ Runs on the bare Python of the machine, so it uses the standard library only::
     python3 lib/handful_site/bootstrap.py tests      # and the tools of the tests; reports what is
                                                      # missing, and continues
     python3 lib/handful_site/bootstrap.py browser    # the same, but fails without a browser
+    python3 lib/handful_site/bootstrap.py browsers   # three of them; reports what is missing
 
 Each step leaves a stamp with a hash of its inputs, and is skipped while that hash is the same.
 """
@@ -372,6 +373,42 @@ def install_browser() -> str:
     )
 
 
+def find_firefox() -> str | None:
+    """Return the path of Firefox on this machine; None where there is none."""
+    return shutil.which("firefox-esr") or shutil.which("firefox")
+
+
+def find_webkit() -> str | None:
+    """Return the path of WebKitGTK's small browser, where its driver and a screen are here too."""
+    found = sorted(Path("/usr/lib").glob("*/webkit*gtk-*/MiniBrowser"))
+    return str(found[-1]) if found and all(map(shutil.which, ("WebKitWebDriver", "Xvfb"))) else None
+
+
+def install_firefox() -> str:
+    """Find Firefox, or install Debian's; return what to do where there is none, else ""."""
+    return install_program(
+        find_firefox,
+        ("firefox-esr", "firefox"),
+        "No Firefox is on this machine: install it (Debian: sudo apt-get install firefox-esr).",
+    )
+
+
+def install_webkit() -> str:
+    """Find WebKitGTK with its driver and a screen, or install Debian's.
+
+    Return what to do where one is missing; else "".
+    """
+    programs = {"webkit2gtk-driver": "WebKitWebDriver", "xvfb": "Xvfb"}
+    for package, program in programs.items():
+        install_program(lambda program=program: shutil.which(program), (package,), "")
+    return (
+        ""
+        if find_webkit()
+        else "No WebKit that can be driven is on this machine: install it (Debian, Ubuntu: sudo "
+        "apt-get install webkit2gtk-driver xvfb)."
+    )
+
+
 def install_sandbox() -> str:
     """Find bubblewrap, in which the classroom runs students' code, or install Debian's.
 
@@ -417,7 +454,7 @@ def install_program(find: Callable[[], object], packages: tuple[str, ...], missi
 
 
 def install(target: str) -> None:
-    """Install everything for "tools", "tests" or "browser", in parallel where no step waits.
+    """Install all for "tools", "tests", "browser" or "browsers", in parallel where no step waits.
 
     Most of the time goes to the network and the disk.
     """
@@ -430,6 +467,7 @@ def install(target: str) -> None:
     programs = {
         "tools": (),
         "browser": (install_browser,),
+        "browsers": (install_browser, install_firefox, install_webkit),
         "tests": (install_browser, install_sandbox),
     }[target]
     missing: list[str] = []

@@ -160,6 +160,9 @@ def strip(soup: BeautifulSoup, page: str) -> None:
         )
     for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
         comment.extract()
+    # For a mouse; the page's contents lead to the same places, and a heading's name stays its own.
+    for link in soup.select("a.headerlink"):
+        link["aria-hidden"], link["tabindex"] = "true", "-1"
 
 
 def name_cells(soup: BeautifulSoup) -> None:

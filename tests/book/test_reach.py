@@ -127,8 +127,7 @@ def test_controls_say_values_with_units(open_chapter):
 def test_plots_have_words_and_a_table_that_follow(open_chapter):
     page = open_chapter
     figure = page.locator("figure.explorer:has(.ex-cursor)").first
-    drawing = figure.locator(".ex-svg")
-    words = page.locator("#" + drawing.get_attribute("aria-describedby"))
+    words = page.locator("#" + figure.locator(".ex").get_attribute("aria-describedby"))
     figure.locator(".ex-data summary").click()
     before = words.inner_text(), figure.locator(".ex-table tbody").inner_text()
     slider = figure.locator("input[type=range]").first

@@ -149,7 +149,9 @@ def test_what_can_be_reached_by_arrows_says_so_until_they_are_used(page):
         if page.locator(".has-arrows").count():
             break
     assert page.locator(".has-arrows").count() == 1
-    words = page.locator(".has-arrows").evaluate("(one) => getComputedStyle(one, '::after').content")
+    words = page.locator(".has-arrows").evaluate(
+        "(one) => getComputedStyle(one, '::after').content"
+    )
     assert words == '"← →" / ""', "for the eye only"
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Tab")

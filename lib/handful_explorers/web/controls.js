@@ -68,11 +68,18 @@ export function makeControl(entry, id, onInput) {
 function makeSlider(entry, id, onInput) {
   const [min, max, step] =
     entry.type === "log" ? [0, STEPS, 1] : [entry.min, entry.max, entry.step];
-  const input = h("input", { type: "range", id, min, max, step });
-  // An <output> is a live region by nature; the slider says its value itself (aria-valuetext).
+  const input = h("input", {
+    type: "range",
+    id,
+    min,
+    max,
+    step,
+    "aria-description": "Type a number to set it",
+  });
+  // For eyes; the slider says its value itself (aria-valuetext).
   const output = h("output", {
     for: id,
-    "aria-live": "off",
+    "aria-hidden": "true",
     title: "Click to type a value; or type it on the slider",
   });
   const node = h(

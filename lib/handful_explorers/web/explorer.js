@@ -161,7 +161,7 @@ export class Explorer {
       onclick: () => this.fetchGuess(true),
     });
     this.root = h("div", { class: `ex ex-${spec.kind}${spec.stack ? " ex-stacked" : ""}` });
-    this.values = h("div", { class: "ex-values" });
+    this.values = h("div", { class: "ex-values", role: "list", "aria-label": "Values" });
     this.notice = h("p", { class: "ex-notice", role: "status", hidden: true });
     this.scene = h("p", { class: "ex-scene" });
     // Its line is kept, so that nothing moves under the hand that drags a cursor across.
@@ -344,7 +344,13 @@ export class Explorer {
       this.presets.length
         ? h(
             "div",
-            { class: "ex-presets", role: "group", "aria-label": "What the lecture says" },
+            {
+              class: "ex-presets",
+              role: "group",
+              "aria-label": spec.presets.some(({ claim, time }) => claim || time)
+                ? "What the lecture says"
+                : "Examples",
+            },
             ...this.presets.map((p) => p.node),
           )
         : "",
@@ -362,12 +368,10 @@ export class Explorer {
     root.addEventListener("focusin", () => put(this.words, "aria-live", "polite"));
     root.addEventListener("focusout", () => put(this.words, "aria-live", "off"));
     this.host.replaceChildren(root);
-    this.drawing?.attach(this.stage, this.words.id);
+    this.drawing?.attach(this.stage);
     if (spec.x && this.model instanceof Model) {
       const { x } = spec;
       const plot = new Plot(this.stage, {
-        label: spec.title,
-        words: this.words.id,
         cursorLabel: x.title,
         onCursor: (value, done) => this.moveCursor(x, value, done),
       });
@@ -984,7 +988,7 @@ export class Explorer {
         extra,
         node: h(
           "div",
-          { class: "ex-row" },
+          { class: "ex-row", role: "listitem" },
           h("span", { class: "ex-name" }, swatch ? line : null, name),
           value,
           extra,

@@ -151,10 +151,10 @@ export class Plot {
   // onCursor(value, done) hears of every move of the cursor.
   /**
    * @param {HTMLElement} host
-   * @param {{ label: string, words: string, cursorLabel: string, onCursor: (value: number, done:
+   * @param {{ cursorLabel: string, onCursor: (value: number, done:
    *   boolean) => void }} about
    */
-  constructor(host, { label, words, cursorLabel, onCursor }) {
+  constructor(host, { cursorLabel, onCursor }) {
     this.host = host;
     this.onCursor = onCursor;
     // Until the host has a width, and until there is a frame.
@@ -219,7 +219,7 @@ export class Plot {
       drawn.setAttribute("aria-hidden", "true");
     this.svg = s(
       "svg",
-      { class: "ex-svg", role: "group", "aria-label": label, "aria-describedby": words },
+      { class: "ex-svg", role: "group", "aria-label": "Plot" }, // the explorer has title and words
       s(
         "defs",
         null,

@@ -427,6 +427,9 @@ interface PlayedSchedule extends Played {
 
 // --- what browsers and the build add ---
 
+declare const MEASURE_MARK: string;
+declare const MEASURE_WORKER_MARK: string;
+declare const GUESS_MARK: string;
 declare const PYTHON_MARK: string;
 declare const SCHEMATIC_MARK: string;
 declare const BOXES_MARK: string;

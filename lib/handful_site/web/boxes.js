@@ -465,7 +465,7 @@ function numberBox(span, page) {
       h("p", { class: "pop-scene", text: `${capital(forWhom(page, pinned))}${asked}.` }),
     );
     const { counts } = page.row("model", { ...page.store.choice, ...pinned }.model);
-    if (counts && formula.inputs.some(({ name }) => /^(total|active)_parameters$/.test(name)))
+    if (counts && formula.inputs.some((input) => /^(total|active)_parameters$/.test(input.name)))
       box.append(h("p", { class: "pop-counts", text: counts }));
   }
   const conventions = formula.conventions || [];

@@ -80,7 +80,7 @@ export function mountBar(before, problems = []) {
     step: 1,
     list: "bar-contexts",
   });
-  const output = h("output", { for: "bar-context", "aria-live": "off" });
+  const output = h("output", { for: "bar-context", "aria-hidden": "true" });
   listenToSlider(slider, (position) => {
     if (position !== positionOf(store.choice.context)) store.set({ context: valueAt(position) });
   });
@@ -99,7 +99,7 @@ export function mountBar(before, problems = []) {
     autocomplete: "off",
     size: 5,
     placeholder: "?",
-    "aria-describedby": "bar-rent-unit",
+    "aria-describedby": "bar-rent-dollar bar-rent-unit",
   });
   rent.addEventListener("change", () => {
     const typed = rent.value.trim(),
@@ -197,7 +197,13 @@ export function mountBar(before, problems = []) {
       "div",
       { class: "bar-item bar-rent" },
       h("label", { for: "bar-rent", text: "Rent" }),
-      h("span", null, "$", rent, h("span", { id: "bar-rent-unit", text: "per chip and hour" })),
+      h(
+        "span",
+        null,
+        h("span", { id: "bar-rent-dollar", text: "$" }),
+        rent,
+        h("span", { id: "bar-rent-unit", text: "per chip and hour" }),
+      ),
     ),
   );
   const machine = h("span", { class: "bar-machine" });

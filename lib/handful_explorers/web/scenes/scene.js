@@ -60,7 +60,7 @@ export class Scene extends Values {
     this.state = null;
     /** @type {unknown} */
     this.result = null;
-    this.svg = s("svg", { class: "ex-svg sc", role: "img", "aria-label": spec.title });
+    this.svg = s("svg", { class: "ex-svg sc", role: "img", "aria-label": "Picture" });
     // In the order of the list, whatever the shape: later shapes lie on earlier ones.
     this.layer = s("g");
     this.svg.append(this.layer);
@@ -93,12 +93,8 @@ export class Scene extends Values {
     return this.kind.run({ input, numbers, spec: this.spec, scene: this });
   }
 
-  /**
-   * @param {HTMLElement} host
-   * @param {string} words
-   */
-  attach(host, words) {
-    this.svg.setAttribute("aria-describedby", words);
+  /** @param {HTMLElement} host */
+  attach(host) {
     host.append(this.svg);
     this.destroy = watchWidth(host, (width) => {
       this.width = width;

@@ -91,7 +91,7 @@ export class Train {
     this.texts = s("g", { class: "ex-train-texts" });
     this.svg = s(
       "svg",
-      { class: "ex-svg", role: "img", "aria-label": spec.title },
+      { class: "ex-svg", role: "img", "aria-label": "Picture" },
       this.rules,
       this.seats,
       this.wait,
@@ -176,12 +176,8 @@ export class Train {
     };
   }
 
-  /**
-   * @param {HTMLElement} host
-   * @param {string} words
-   */
-  attach(host, words) {
-    this.svg.setAttribute("aria-describedby", words);
+  /** @param {HTMLElement} host */
+  attach(host) {
     host.append(this.svg);
     this.destroy = watchWidth(host, (width) => {
       this.width = width;
