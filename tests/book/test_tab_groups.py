@@ -28,7 +28,7 @@ NOTE = f"() => {{ window.left = new Set(({STOPS})()); return window.left.size; }
 VISIT = """() => {
   const now = document.activeElement;
   window.left.delete(now);
-  return now === document.body ? "" : `${now.tagName} ${now.className.baseVal ?? now.className}`; }"""
+  return now !== document.body; }"""
 LEFT = """() => [...window.left].map((one) =>
   `${one.tagName} ${one.className.baseVal ?? one.className} ${one.textContent.slice(0, 40)}`)"""
 # Sliders, fields and steps of a picture have arrows of their own.
@@ -37,7 +37,7 @@ MOVES = """() => document.activeElement.matches("a[href], button, summary, [role
 # Where an arrow has led: an item, or a letter of an equation.
 STEP = """() => {
   const now = document.activeElement, items = window.order ??= [...document.querySelectorAll("*")];
-  return `${items.indexOf(now)} ${now.parentElement?.querySelector(".is-at")?.dataset.n ?? ""}`; }"""
+  return [items.indexOf(now), now.parentElement?.querySelector(".is-at")?.dataset.n]; }"""
 
 
 def ready(tab, address):
@@ -66,8 +66,7 @@ def test_a_walk_by_tab_and_arrows_visits_all_that_had_a_stop(page):
     stops = 0
     while True:
         page.keyboard.press("Tab")
-        at = page.evaluate(VISIT)
-        if not at:
+        if not page.evaluate(VISIT):
             break
         stops += 1
         assert stops < before, "the walk comes to its end"
@@ -165,6 +164,16 @@ def test_without_the_tab_key_nothing_is_touched(page):
     page.keyboard.press("Tab")
     assert page.evaluate(passed) > 100
     assert page.locator("article a.term[tabindex='-1']").first.get_attribute("href")
+
+
+def test_a_menu_that_opens_over_the_page_has_a_stop_for_each(page):
+    page.keyboard.press("Tab")
+    assert page.locator("#book-contents a[tabindex='-1']").count() > 9
+    page.set_viewport_size({"width": 700, "height": 800})
+    page.locator(".book-contents-button:visible").press("Enter")
+    page.locator("dialog[open] #book-contents").wait_for()
+    page.keyboard.press("Tab")
+    assert page.locator("#book-contents a[tabindex='-1']").count() == 0
 
 
 def test_the_list_of_chapters_is_that_of_the_book():

@@ -30,6 +30,11 @@ let known = false; // whether the reader has used the arrows on this page
 const isHTML = (node) => node instanceof HTMLElement;
 
 /** @param {HTMLElement} item */
+function reach(item) {
+  if (passedOver.delete(item)) item.tabIndex = 0;
+}
+
+/** @param {HTMLElement} item */
 function blockOf(item) {
   const part = item.closest(WHOLE) ?? item.closest(PARTS);
   if (part) return part.matches("figure") ? item : part;
@@ -54,13 +59,12 @@ function groups() {
   /** @type {HTMLElement[]} */
   let links = [];
   for (const item of document.querySelectorAll(ITEMS)) {
-    if (
-      !isHTML(item) ||
-      item.matches(`${ALONE}, :disabled`) ||
-      (item.tabIndex < 0 && !passedOver.has(item)) ||
-      !visible(item)
-    )
+    if (!isHTML(item) || (item.tabIndex < 0 && !passedOver.has(item))) continue;
+    if (item.matches(ALONE)) {
+      reach(item); // a menu may have become a dialog since
       continue;
+    }
+    if (item.matches(":disabled") || !visible(item)) continue;
     links.push(item);
     if (item.matches(HEADING_LINK)) continue;
     const block = blockOf(item),
@@ -83,9 +87,8 @@ function arrange() {
   for (const items of groups().values()) {
     const stop = items.find((item) => item === now) ?? entryOf(items);
     for (const item of items) {
-      if (item === stop) {
-        if (passedOver.delete(item)) item.tabIndex = 0;
-      } else if (!passedOver.has(item)) {
+      if (item === stop) reach(item);
+      else if (!passedOver.has(item)) {
         passedOver.add(item);
         item.tabIndex = -1;
       }
