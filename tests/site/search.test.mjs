@@ -254,7 +254,12 @@ test("variants of one formula stand with the best of them", () => {
 });
 
 test("a question is found by what it asks about, and a place by its other names", () => {
-  for (const query of ["what is a batch?", "the batch", "how much batch do we need"])
+  for (const query of [
+    "what is a batch?",
+    "the batch",
+    "how much batch do we need",
+    "What does batch mean?",
+  ])
     assert.equal(find(book, query).results[0].entry.title.toLowerCase(), "batch", query);
   // One word of three may be the reader's own; of two, none.
   assert.equal(first("reading weights xyzzy"), "glossary.html#term-balance");

@@ -154,7 +154,9 @@ function fold(results) {
 // What a query asks for: `text` is searched, `raw` and `phrase` (its terms) are compared with titles.
 /** @param {string} query */
 function parse(query) {
-  const raw = untex(query).trim(),
+  const raw = untex(query)
+      .trim()
+      .replace(/^what does (.+) (?:mean|stand for)\W*$/i, "$1"),
     unfinished = /[\p{L}\p{N}_*]$/u.test(raw); // the last word may still be being typed
   let sought = content(raw);
   // After other words, a first letter would be looked up as the beginning of nearly everything.
