@@ -350,6 +350,9 @@ export function placeDots(plot, dots) {
       [12, 30],
       [-12 - w, 30],
       [12, 44],
+      [-12 - w, -22],
+      [12, -22],
+      [-20 - w, 4],
     ];
     let least = Infinity,
       /** @type {Box | null} */
