@@ -398,14 +398,12 @@ def install_webkit() -> str:
 
     Return what to do where one is missing; else "".
     """
-    programs = {"webkit2gtk-driver": "WebKitWebDriver", "xvfb": "Xvfb"}
-    for package, program in programs.items():
-        install_program(lambda program=program: shutil.which(program), (package,), "")
-    return (
-        ""
-        if find_webkit()
-        else "No WebKit that can be driven is on this machine: install it (Debian, Ubuntu: sudo "
-        "apt-get install webkit2gtk-driver xvfb)."
+    install_program(lambda: shutil.which("Xvfb"), ("xvfb",), "")
+    return install_program(
+        find_webkit,
+        ("webkit2gtk-driver",),
+        "No WebKit that can be driven is on this machine: install it (Debian, Ubuntu: sudo "
+        "apt-get install webkit2gtk-driver xvfb).",
     )
 
 

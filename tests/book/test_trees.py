@@ -33,9 +33,10 @@ KEPT = NAMED - {"link"} | {
     *("alert", "article", "banner", "complementary", "contentinfo", "heading", "listbox", "main"),
     *("progressbar", "radiogroup", "search", "status"),
 }
-# Browsers tell of a summary as of a button; Playwright tells nothing of it.
+# Browsers tell of a summary as of a button; Playwright tells of a group with no name.
 SUMMARIES = """() => { for (const one of document.querySelectorAll("summary")) {
-  one.role = "button"; one.ariaExpanded = one.parentElement.open; } }"""
+  one.role = "button"; one.ariaExpanded = one.parentElement.open;
+  one.parentElement.role = "generic"; } }"""
 
 Node = tuple[str, list["Node"]]  # "button "Reset"", and what is within
 
@@ -56,7 +57,12 @@ def tree(text: str) -> list[Node]:
         depth = line.index("-")
         while ways[-1][0] >= depth:
             ways.pop()
-        ways[-1][1].append((line[depth + 2 :].removesuffix(":").strip("'"), []))
+        said = line[depth + 2 :].removesuffix(":")
+        if quoted := re.fullmatch(r"'((?:[^']|'')*)'(.*)", said):
+            said = quoted[1].replace("''", "'") + quoted[2]
+        if said.startswith("img"):  # whose words are part of the picture
+            said = f'img "{name((said, []))}"'
+        ways[-1][1].append((said, []))
         ways.append((depth, ways[-1][1][-1][1]))
     return nodes
 
@@ -65,32 +71,40 @@ def shape(node: Node) -> tuple:
     return role(node), *map(shape, node[1])
 
 
-def skeleton(nodes: list[Node], links: bool = True) -> list[Node]:
-    """Return landmarks, headings and controls; of links those outside of the text."""
+def skeleton(nodes: list[Node], links: bool = True, few: bool = False) -> list[Node]:
+    """Return landmarks, headings and controls.
+
+    Of links those outside of the text (`links`), and the first three of a list; in the text the
+    first three of all that is alike (`few`), but every field of a form.
+    """
     found: list[Node] = []
     for node in nodes:
         line, within = node
         kind = role(node)
-        within = [] if kind == "figure" else skeleton(within, links and kind != "article")
+        deeper = links and kind != "article", (few or kind == "article") and kind != "form"
+        within = [] if kind == "figure" else skeleton(within, *deeper)
         if kind == "heading":
             within = [one for one in within if role(one) != "link"]
         if kind in KEPT or (links and kind == "link"):
             found.append((line if kind in NAMED | {"heading"} else line.split(": ")[0], within))
         else:
             found += within
-    few: list[Node] = []
+    kept: list[Node] = []
     for node in found:
-        like = sum(shape(one) == shape(node) for one in few)
-        if like < 3 or (role(node) == "heading" and not node[1]):
-            few.append(node)
-    return few
+        like = sum(shape(one) == shape(node) for one in kept)
+        plain = role(node) == "heading" and not node[1]
+        if like < 3 or plain or not (few or role(node) == "link"):
+            kept.append(node)
+    return kept
 
 
 def text(nodes: list[Node], depth: int = 0) -> str:
     """Return a line for each node; addresses are left out, and each number is a #."""
     lines = ""
     for line, within in nodes:
-        if not line.startswith("/"):
+        if role((line, [])) == "generic":
+            lines += text(within, depth)
+        elif not line.startswith("/"):
             line = re.sub(r"(?<!level=)(?<!\d)\d(?:[\d.,]*\d)?", "#", line)
             lines += "  " * depth + line + "\n" + text(within, depth + 1)
     return lines
@@ -136,7 +150,7 @@ def test_page(kind, site, shared):
     page = shared(reduced_motion="reduce").open(f"{site}{PAGES[kind]}.html")
     if kind == "search":
         page.keyboard.press("Control+k")
-        page.locator("dialog.find input").fill("balance batch")
+        page.locator(".find-input").fill("balance batch")
         page.locator("dialog.find [role=option]").first.wait_for()
     if kind in ("review", "progress"):
         page.locator(".study-stage > *, .study-panel").first.wait_for()

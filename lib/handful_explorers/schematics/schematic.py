@@ -154,7 +154,8 @@ class Schematic:
             for sentence, says in zip(self.sentences(), words, strict=True)
         )
         return (
-            f'<figure class="schematic" id="schematic-{self.name}">'
+            f'<figure class="schematic" id="schematic-{self.name}" '
+            f'aria-label="{escape(self.title)}">'
             f'<p class="explorer-title">{escape(self.title)}</p>'
             '<div class="schematic-body"><div class="schematic-stage">'
             '<div class="schematic-picture explorer-static" role="img" '

@@ -393,7 +393,7 @@ export class Explorer {
           class: "ex-time",
           href: `${LECTURE}&t=${preset.seconds}s`,
           rel: "noopener",
-          title: `the lecture at ${preset.time}`,
+          "aria-label": `the lecture at ${preset.time}`,
           text: preset.time,
         })
       : null;

@@ -171,7 +171,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
             COPIES.get(v["name"], "on the device that holds most"),
         ),
         (
-            "Whole step",
+            "Whole step, in forward passes",
             plain(v["makespan"]),
             sizes(v) if v["changed"] else f"{v['stages']} stages, {micro_batches(v)}",
         ),

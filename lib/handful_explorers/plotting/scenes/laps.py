@@ -101,7 +101,11 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
             format_value(v["utilisation"], "%"),
             f"closed form {format_value(v['closed_utilisation'], '%')}",
         ),
-        ("From token to token", plain(v["latency"]), f"closed form {plain(v['closed_latency'])}"),
+        (
+            "From token to token, in work of one stage",
+            plain(v["latency"]),
+            f"closed form {plain(v['closed_latency'])}",
+        ),
         (
             "Caches held on each stage",
             plain(v["micro_batches"]),

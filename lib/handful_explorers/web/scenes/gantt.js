@@ -153,7 +153,7 @@ function readouts(v) {
     ["Bubble, in forward passes", plain(v.bubble), `closed form ${plain(v.formula)}: ${exact}`],
     ["Share of the whole time", percent(v.ofTotal), `of the work: ${percent(v.ofIdeal)}`],
     ["Micro-batches in flight", plain(v.held), COPIES[v.name] || "on the device that holds most"],
-    ["Whole step", plain(v.makespan), sizes],
+    ["Whole step, in forward passes", plain(v.makespan), sizes],
   ];
 }
 

@@ -85,7 +85,11 @@ const percent = (x) => formatValue(x, "%");
  */
 const readouts = (v) => [
   ["Stages work", percent(v.utilisation), `closed form ${percent(v.closedUtilisation)}`],
-  ["From token to token", plain(v.latency), `closed form ${plain(v.closedLatency)}`],
+  [
+    "From token to token, in work of one stage",
+    plain(v.latency),
+    `closed form ${plain(v.closedLatency)}`,
+  ],
   ["Caches held on each stage", plain(v.many), "one for every micro-batch: each comes back"],
 ];
 
