@@ -36,18 +36,32 @@ export const groupOf = (entry) => groups[entry.kind];
 /** @param {[string, boolean][]} found */
 const marked = (found) =>
   found.map(([piece, matched]) => (matched ? h("mark", { text: piece }) : piece));
-/** @param {[string, boolean][]} found */
-const plain = (found) => found.map(([piece]) => piece).join("");
+// What parts a result's pieces where it is read aloud; to the eye lines and frames do.
+/** @param {string} text */
+const pause = (text) => h("span", { class: "find-pause", text });
 
 // What a result is, as it is said.
 /** @param {import('./find.js').Found} entry */
 export function named(entry) {
-  const title = plain(snippet(entry.title, new Set(), 100)).replace(/\.$/, "");
+  const title = snippet(entry.title, new Set(), 100)
+    .map(([piece]) => piece)
+    .join("")
+    .replace(/\.$/, "");
   return `${title}, ${entry.top ? "Page" : NAMES[entry.kind]}`;
 }
 
 // Kinds whose other names are what others call the same; those of a section are what it is about.
 const CALLED = new Set(["term", "letter", "formula"]);
+
+// The other name under which it was found, or "".
+/**
+ * @param {import('./find.js').Found} entry
+ * @param {Set<string>} wanted
+ */
+function otherName({ kind, title, names }, wanted) {
+  if (!CALLED.has(kind) || matches(title, wanted).length) return "";
+  return names.find((name) => matches(name, wanted).length) ?? "";
+}
 
 /** @param {string[]} names */
 const listed = (names) =>
@@ -65,36 +79,24 @@ export function hit({ entry, terms, others }, home, option) {
       .join(" › "),
     text = snippet(entry.text, wanted, 150),
     also = others.length ? `Also: ${listed(others)}` : "",
-    // The other name under which it was found.
-    name =
-      (CALLED.has(entry.kind) &&
-        !matches(entry.title, wanted).length &&
-        entry.names.find((other) => matches(other, wanted).length)) ||
-      "";
+    ended = Boolean(also) || /[.?!…]$/.test(text[text.length - 1]?.[0] ?? ""),
+    name = otherName(entry, wanted);
   return h(
     "a",
     {
       class: `find-hit find-${entry.kind}`,
       href: new URL(entry.address, home),
       "data-terms": JSON.stringify(terms),
-      "aria-label": [
-        named(entry),
-        entry.note.replace(/^[^\p{L}\p{N}]+/u, ""),
-        name && `Also called ${name}`,
-        plain(text).replace(/\.$/, ""),
-        also,
-        trail && `In: ${trail}`,
-      ]
-        .filter(Boolean)
-        .join(". "),
       ...(option ? { role: "option", tabindex: "-1" } : {}),
     },
     h(
       "span",
       { class: "find-head" },
       h("span", { class: "find-title" }, ...marked(snippet(entry.title, wanted, 170))),
+      pause(", "),
       " ",
       h("span", { class: "find-kind", text: entry.top ? "Page" : NAMES[entry.kind] }),
+      entry.note ? pause(", ") : null,
       entry.note ? " " : null,
       entry.note ? h("span", { class: "find-note", text: entry.note }) : null,
     ),
@@ -102,10 +104,19 @@ export function hit({ entry, terms, others }, home, option) {
       ? h("span", { class: "find-maths", "data-maths": entry.id, "aria-hidden": "true" })
       : null,
     name
-      ? h("span", { class: "find-text" }, "Also called ", ...marked(snippet(name, wanted)), ".")
+      ? h(
+          "span",
+          { class: "find-text" },
+          pause(". "),
+          "Also called ",
+          ...marked(snippet(name, wanted)),
+          ".",
+        )
       : null,
-    entry.text ? h("span", { class: "find-text" }, " ", ...marked(text)) : null,
-    also ? h("span", { class: "find-text" }, ` ${also}.`) : null,
-    trail ? h("span", { class: "find-trail" }, " ", trail) : null,
+    entry.text
+      ? h("span", { class: "find-text" }, pause(name ? " " : ". "), ...marked(text))
+      : null,
+    also ? h("span", { class: "find-text" }, pause(". "), `${also}.`) : null,
+    trail ? h("span", { class: "find-trail" }, pause(ended ? " In: " : ". In: "), trail) : null,
   );
 }
