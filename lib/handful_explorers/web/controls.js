@@ -80,6 +80,7 @@ function makeSlider(entry, id, onInput) {
   const output = h("output", {
     for: id,
     "aria-hidden": "true",
+    "aria-live": "off",
     title: "Click to type a value; or type it on the slider",
   });
   const node = h(
