@@ -178,6 +178,7 @@ def tab(walk):
     """Return the browser's window, with nothing stored and nothing wrong."""
     walk.open("errata.html")
     walk.run("""localStorage.clear(); sessionStorage.clear();
+      localStorage.setItem("handful-guesses", '{"never":true}');
       for (const { name } of await indexedDB.databases()) indexedDB.deleteDatabase(name);""")
     walk.faults.clear()
     yield walk
@@ -235,7 +236,7 @@ def test_explorer(tab, kind):
         tab.wait(f"{seen} !== {json.dumps(before)}")
     tab.click(f"{figure} .ex-preset:last-child .ex-preset-button")
     tab.wait(f"document.querySelector('{figure} .ex-preset:last-child [aria-pressed=true]')")
-    tab.click(f"{figure} .ex-head .ex-tool")
+    tab.click(f"{figure} .ex-head .ex-tools > :nth-last-child(2)")  # Reset
     tab.wait(f"{values} === {json.dumps(start)}")
 
 
