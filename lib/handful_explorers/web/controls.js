@@ -76,6 +76,7 @@ function makeSlider(entry, id, onInput) {
   // For eyes; the slider says its value itself (aria-valuetext).
   const output = h("output", {
     for: id,
+    "aria-live": "off",
     "aria-hidden": "true",
     title: "Click to type a value; or type it on the slider",
   });
