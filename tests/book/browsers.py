@@ -185,6 +185,16 @@ def tab(walk):
     assert walk.collect() == []
 
 
+def test_what_goes_wrong_is_noted(tab):
+    tab.open("errata.html")
+    tab.run("""console.error("deliberate");
+      document.body.append(Object.assign(new Image(), { src: "none.png" }));""")
+    tab.wait("window.faults.length > 1")
+    found = sorted(fault.split(":")[0] for fault in tab.collect())
+    tab.faults.clear()
+    assert found == ["console", "error", "status 404"]
+
+
 @pytest.mark.parametrize("page", built_pages())
 def test_every_page_opens_without_fault_at_two_widths(tab, page):
     tab.open(page)

@@ -38,6 +38,9 @@ SUMMARIES = """() => { for (const one of document.querySelectorAll("summary")) {
   one.role = "button"; one.ariaExpanded = one.parentElement.open;
   one.parentElement.role = "generic"; } }"""
 
+PROBLEMS = """() => [...document.querySelectorAll("[data-problem]")]
+  .every((one) => one.querySelector(".problem-tools"))"""
+
 Node = tuple[str, list["Node"]]  # "button "Reset"", and what is within
 
 
@@ -154,6 +157,8 @@ def test_page(kind, site, shared):
         page.locator("dialog.find [role=option]").first.wait_for()
     if kind in ("review", "progress"):
         page.locator(".study-stage > *, .study-panel").first.wait_for()
+    if kind in ("chapter", "your-model"):
+        page.wait_for_function(PROBLEMS)
     nodes = heard(page.locator("body"))
     levels = [int(level) for level in re.findall(r"level=(\d)", text(nodes))]
     assert all(b - a < 2 for a, b in zip([1, *levels], levels, strict=False)), "a level is skipped"

@@ -79,6 +79,7 @@ function makeSlider(entry, id, onInput) {
   // For eyes; the slider says its value itself (aria-valuetext).
   const output = h("output", {
     for: id,
+    "aria-live": "off",
     "aria-hidden": "true",
     "aria-live": "off",
     title: "Click to type a value; or type it on the slider",

@@ -80,7 +80,7 @@ export function mountBar(before, problems = []) {
     step: 1,
     list: "bar-contexts",
   });
-  const output = h("output", { for: "bar-context", "aria-hidden": "true" });
+  const output = h("output", { for: "bar-context", "aria-live": "off", "aria-hidden": "true" });
   listenToSlider(slider, (position) => {
     if (position !== positionOf(store.choice.context)) store.set({ context: valueAt(position) });
   });
