@@ -81,7 +81,6 @@ function makeSlider(entry, id, onInput) {
     for: id,
     "aria-live": "off",
     "aria-hidden": "true",
-    "aria-live": "off",
     title: "Click to type a value; or type it on the slider",
   });
   const node = h(
