@@ -65,20 +65,28 @@ def first_cell(package: Path, site: str = "") -> str:
     return FROM_FILE.format(name=package.name)
 
 
-def apart_from_the_site(cell: NotebookNode) -> NotebookNode:
-    """Return a cell, or a word in the place of one that asks for the site's own package.
+def apart_from_the_site(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """Return cells, with a word in the place of each that needs the site's own package.
 
     That is not in the wheel: it makes what only the scripts of a page can work.
 
-    >>> from nbformat.v4 import new_code_cell
-    >>> apart_from_the_site(new_code_cell("1 + 1")).source
-    '1 + 1'
+    >>> from nbformat.v4 import new_code_cell as cell
+    >>> sources = "from handful_site.extensions import ledger", "ledger.segment(1)", "1 + 1"
+    >>> [one.cell_type for one in apart_from_the_site([cell(text) for text in sources])]
+    ['markdown', 'markdown', 'code']
     """
     from nbformat.v4 import new_markdown_cell
 
-    if cell.cell_type == "code" and re.search(r"^(from|import) handful_site\b", cell.source, re.M):
-        return new_markdown_cell("*The page on the site has a part here that needs its scripts.*")
-    return cell
+    names: set[str] = set()
+    found = []
+    for cell in cells:
+        code = cell.source if cell.cell_type == "code" else ""
+        asked = re.findall(r"^from handful_site[\w.]* import (.+)$", code, re.M)
+        names.update(name.strip() for line in asked for name in line.split(","))
+        needs = asked or any(re.search(rf"\b{name}\.", code) for name in names)
+        note = "*The page on the site has a part here that needs its scripts.*"
+        found.append(new_markdown_cell(note) if needs else cell)
+    return found
 
 
 def problems(page: str) -> tuple[str, str] | None:
@@ -135,7 +143,7 @@ def convert(
                 "copy the header of another chapter."
             )
         notebook.metadata.pop("jupytext", None)
-        notebook.cells = [apart_from_the_site(cell) for cell in notebook.cells]
+        notebook.cells = apart_from_the_site(notebook.cells)
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = relink(
