@@ -1,10 +1,11 @@
 // Sliders, menus and boxes under a plot.
 import { h, listenToSlider, put } from "./dom.js";
 import { lacks, store } from "./scenario.js";
+import { Stops } from "./stops.js";
 import { beginsNumber, openField } from "./typing.js";
 import { formatTick, formatValue, UNITS } from "./units.js";
 
-const STEPS = 400; // positions of a log slider
+const STEPS = 400; // of a log slider, about
 
 /**
  * @typedef {(value: StateValue, done: boolean) => void} Take hears of a value, and whether it stays
@@ -23,26 +24,6 @@ const digitsOf = (entry) => (UNITS[entry.unit].kind === "count" ? 6 : 3);
  */
 const end = (value, { unit }) =>
   unit === "%" ? formatValue(value, unit) : formatTick(value, unit);
-
-// The position's value, as a number that a person would write.
-/**
- * @param {NumberControl} entry
- * @param {number} position
- */
-function valueAt(entry, position) {
-  if (entry.type !== "log") return position;
-  const value = Number((entry.min * (entry.max / entry.min) ** (position / STEPS)).toPrecision(3));
-  return Math.min(Math.max(value, entry.min), entry.max);
-}
-
-/**
- * @param {NumberControl} entry
- * @param {number} value
- */
-const positionOf = (entry, value) =>
-  entry.type !== "log"
-    ? value
-    : Math.round((STEPS * Math.log(value / entry.min)) / Math.log(entry.max / entry.min));
 
 /**
  * @param {Control} entry
@@ -63,15 +44,10 @@ export function makeControl(entry, id, onInput) {
  * @returns {Made}
  */
 function makeSlider(entry, id, onInput) {
-  const [min, max, step] =
-    entry.type === "log" ? [0, STEPS, 1] : [entry.min, entry.max, entry.step];
-  const input = h("input", { type: "range", id, min, max, step });
+  const stops = new Stops({ ...entry, log: entry.type === "log" }, STEPS, [entry.value]);
+  const input = h("input", { type: "range", id, min: 0 });
   // An <output> is a live region by nature; the slider says its value itself (aria-valuetext).
-  const output = h("output", {
-    for: id,
-    "aria-live": "off",
-    title: "Click to type a value; or type it on the slider",
-  });
+  const output = h("output", { for: id, "aria-live": "off" });
   const node = h(
     "div",
     { class: "ex-control" },
@@ -85,7 +61,7 @@ function makeSlider(entry, id, onInput) {
       h("span", { text: end(entry.max, entry) }),
     ),
   );
-  listenToSlider(input, (position, done) => onInput(valueAt(entry, position), done));
+  listenToSlider(input, (position, done) => onInput(stops.all[position], done));
   typeOver(output, input, entry, (value) =>
     onInput(entry.type === "int" ? Math.round(value) : value, true),
   );
@@ -93,14 +69,17 @@ function makeSlider(entry, id, onInput) {
   return {
     node,
     entry,
-    show(state) {
-      const value = Number(state),
-        text = formatValue(value, entry.unit, digitsOf(entry)),
-        position = positionOf(entry, value);
+    show(shown, state) {
+      const value = Number(shown),
+        text = formatValue(value, entry.unit, digitsOf(entry));
+      stops.keep(Number(state[entry.name]));
+      const position = stops.at(value),
+        last = stops.all.length - 1;
+      put(input, "max", last);
       if (Number(input.value) !== position) input.value = String(position);
       put(output, "text", text);
       put(input, "aria-valuetext", text);
-      const fill = `${((100 * (position - min)) / (max - min)).toFixed(1)}%`;
+      const fill = `${((100 * position) / last).toFixed(1)}%`;
       if (filled !== fill) input.style.setProperty("--fill", fill);
       filled = fill;
     },
@@ -116,6 +95,8 @@ function makeSlider(entry, id, onInput) {
  */
 export function typeOver(output, input, range, take) {
   const open = (/** @type {string} */ text) => openField(output, text, range, take, input);
+  output.title = "Click to type a value; or type it on the slider";
+  input.setAttribute("aria-description", "A value can be typed too");
   output.addEventListener("click", () => open(output.textContent ?? ""));
   input.addEventListener("keydown", (event) => {
     if (!beginsNumber(event)) return;

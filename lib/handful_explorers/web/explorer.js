@@ -12,6 +12,7 @@ import { defaults, label, store } from "./scenario.js";
 import { entries, readState, writeState } from "./state.js";
 import { Scene } from "./scenes/scene.js";
 import { Train } from "./scenes/train.js";
+import { Stops } from "./stops.js";
 import { symbols } from "./tree.js";
 import { formatValue } from "./units.js";
 
@@ -38,7 +39,7 @@ export const LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw";
  * @typedef {{ domain: Pair, target: Pair, settled: boolean }} HeldAxis
  */
 
-/** @typedef {{ spec: PlotSpec, model: Model, plot: Plot }} Chart */
+/** @typedef {{ spec: PlotSpec, model: Model, plot: Plot, stops: Stops }} Chart */
 
 const UNDRAWN = new Float64Array(0);
 let serial = 0;
@@ -308,7 +309,7 @@ class Explorer {
         cursorLabel: x.title,
         onCursor: (value, done) => this.moveCursor(x, value, done),
       });
-      this.chart = { spec, model: this.model, plot };
+      this.chart = { spec, model: this.model, plot, stops: new Stops(x, 100, [x.at]) };
     }
   }
 
@@ -435,9 +436,10 @@ class Explorer {
    * @param {boolean} done
    */
   moveCursor(x, value, done) {
-    this.set({ [x.name]: this.tidy(x, value) }, { done });
+    this.set({ [x.name]: x.whole ? Math.round(value) : value }, { done });
   }
 
+  // A value under the hand that drags the cursor, as a person would write it.
   /**
    * @param {SweptAxis} x
    * @param {number} value
@@ -446,22 +448,6 @@ class Explorer {
     const rounded = Number(value.toPrecision(3));
     if (value >= x.max || value <= x.min) return value >= x.max ? x.max : x.min;
     return Math.min(Math.max(x.whole ? Math.round(rounded) : rounded, x.min), x.max);
-  }
-
-  // `count` steps of a hundredth of the axis; whole numbers move by one at least.
-  /**
-   * @param {SweptAxis} x
-   * @param {number} count
-   */
-  stepped(x, count) {
-    const now = /** @type {number} */ (this.state[x.name]);
-    const next = this.tidy(
-      x,
-      x.log ? now * (x.max / x.min) ** (count / 100) : now + ((x.max - x.min) * count) / 100,
-    );
-    return next !== now
-      ? next
-      : Math.min(Math.max(now + Math.sign(count) * (x.whole ? 1 : 0.001 * now), x.min), x.max);
   }
 
   link() {
@@ -616,7 +602,7 @@ class Explorer {
    * @param {Chart} chart
    * @returns {boolean}
    */
-  drawPlot({ spec, model, plot }) {
+  drawPlot({ spec, model, plot, stops }) {
     const result = model.evaluate(this.shown),
       cursor = /** @type {number} */ (this.shown[spec.x.name]);
     this.stage.hidden = this.values.hidden = !result.curves.length;
@@ -681,7 +667,8 @@ class Explorer {
         unit: spec.x.unit,
         label: spec.x.title,
         now: Number(cursor.toPrecision(6)),
-        step: (count) => this.stepped(spec.x, count),
+        step: (count) => stops.from(Number(this.state[spec.x.name]), count),
+        tidy: (value) => this.tidy(spec.x, value),
         valueText: `${formatValue(cursor, spec.x.unit)}: ${spoken.join(", ")}`,
         trace: across && lead ? lead.xs : null,
         grid: model.grid,
