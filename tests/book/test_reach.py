@@ -82,9 +82,10 @@ def test_the_skip_link_leads_to_the_heading(page_name, site, shared):
       const heading = document.querySelector("h1"), stop = document.activeElement,
         bar = document.querySelector(".bar")?.getBoundingClientRect().bottom ?? 0,
         { top, bottom } = heading.getBoundingClientRect();
-      return [document.querySelectorAll("#article").length, top >= bar && bottom < innerHeight,
+      return [getComputedStyle(document.querySelector("#article")).backgroundColor,
+        document.querySelectorAll("#article").length, top >= bar && bottom < innerHeight,
         heading.contains(stop) || Boolean(heading.compareDocumentPosition(stop) & 4)]; }""")
-    assert found == [1, True, True]
+    assert found == ["rgba(0, 0, 0, 0)", 1, True, True]
 
 
 def test_every_stop_is_named_seen_and_ringed_in_either_direction(open_chapter):

@@ -61,7 +61,7 @@ WALK = """async (specs) => {
             faults.push(`${where}: ${there} does nothing at ${before} (${origin})`);
           if (!ends.includes(away)) go(back);
           else // the way there was cut short
-            for (let i = 0; i < 500 && read() !== before; i += 1) step(before > away ? 1 : -1);
+            for (let i = 0; i < 2000 && read() !== before; i += 1) step(before > away ? 1 : -1);
           if (read() !== before) faults.push(
             `${where}: ${before}, by ${there} ${away}, and back ${read()} (${origin})`); } };
       const typed = async (wanted) => {
