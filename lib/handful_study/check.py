@@ -28,6 +28,11 @@ from .problem_model import Problem, schedule_goal
 
 POINTS = 24  # at which two formulas are compared
 SAME = 1e-9
+_DOLLARS = r"^\s*(?:US\s*\$|USD)\s*"
+_PRICE = (
+    r"^\s*([-+−]?)\s*(?:US\s*\$|\$|USD)?\s*([-+−]?[0-9.,]+(?:e[-+−]?[0-9]+)?)\s*(?:\$|dollars?|USD)?"
+    r"\s*(?:(?:/|per|a)\s*(?:(?:a|1|one)\s*)?(?:million|mn|m)[\s-]*(?:tok(?:en)?s?)?)?\s*$"
+)
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,9 @@ def near(value: float, wanted: float, tolerance: float) -> bool:
 def check_number(problem: Problem, text: str, seed: int) -> Verdict:
     """Check the answer to a problem that asks for a number, with its unit."""
     try:
-        value, dimension = read(without_counted(text, problem.named_unit))
+        value, dimension = read(
+            as_amount(without_counted(text, problem.named_unit), problem.unit, problem.named_unit)
+        )
     except WrittenError as error:
         return Verdict("unread", str(error))
     wanted, right = problem.dimension, problem.right(seed)
@@ -134,6 +141,19 @@ def without_counted(text: str, counted: str) -> str:
         return text
     one = counted.removesuffix("s").replace("-", "[ -]?")
     return re.sub(rf"(?<=[0-9.])\s*{one}(?:e?s)?\s*$", "", text, flags=re.I)
+
+
+def as_amount(text: str, unit: str, named: str) -> str:
+    """Return an answer in dollars with one sign for them; without any where the question names it.
+
+    >>> as_amount("US$0.36/M", "$/token", "$/Mtoken"), as_amount("USD 12", "$", "")
+    ('0.36', '$12')
+    """
+    if not unit.startswith("$"):
+        return text
+    if unit == "$/token" and named:
+        text = re.sub(_PRICE, r"\1\2", text, flags=re.I)
+    return re.sub(_DOLLARS, "$", text, flags=re.I)
 
 
 def as_asked(

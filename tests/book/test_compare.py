@@ -159,3 +159,33 @@ def test_both_numbers_stay_in_their_column_on_a_phone(site, watch):
         (part) => part.getBoundingClientRect().right > row.getBoundingClientRect().right + 1))
       .map((row) => row.textContent)""")
     assert over == []
+
+
+# What of the bar lies beyond an edge of the screen, or is cut off in it.
+CUT = """() => [...document.querySelectorAll(".bar, .bar *")].filter((node) => {
+  if (!node.checkVisibility({ visibilityProperty: true })) return false;
+  const { left, right, width } = node.getBoundingClientRect();
+  return width && node.tagName !== "OPTION" && (left < -0.5 || right > innerWidth + 0.5);
+}).map((node) => node.className || node.id || node.textContent)"""
+
+
+@pytest.mark.parametrize("width", [320, 375, 700, 861, 1000])
+def test_nothing_of_the_bar_leaves_the_screen(site, watch, width):
+    """Also while comparing, with the longest names, one of a single word, and complaints."""
+    own = f"?hardware=yours&yours.hardware=name-{'W' * 40}*bf16-1e15*memory_bandwidth-1e12"
+    own += "*memory_capacity-80000000000*domain_devices-8&context=999999"
+    for query in ("", "?model=Qwen3+Coder+480B&context=12&rent=free", own):
+        tab = watch(width=width, reduced_motion="reduce")
+        page = tab.open(f"{site}latency-and-cost.html{query}")
+        if width <= 860:
+            page.locator(".bar-summary").click()
+        for _ in range(2):
+            assert page.evaluate(CUT) == []
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            if page.locator(".bar-beside").is_hidden():
+                page.get_by_role("button", name="Compare").click()
+                page.locator("#bar-model").select_option(index=3)
+                if page.locator("#bar-hardware").input_value() != "yours":
+                    page.locator("#bar-hardware").select_option(index=2)
+        page.get_by_role("button", name="Copy link").first.click()
+        assert page.evaluate(CUT) == []

@@ -193,6 +193,8 @@ def modules(module_server, shared):
     for name in (
         "handful_explorers/web/shapes.js",
         "handful_explorers/web/custom_scenario.js",
+        "handful_explorers/web/units.js",
+        "handful_site/web/json_fault.js",
         "handful_site/web/model_config.js",
         "handful_site/favicon.svg",
     ):
@@ -284,7 +286,18 @@ def test_configurations_give_the_published_counts(modules, name):
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("hidden_size: 4096", "This is no JSON"),
+        ("hidden_size: 4096", "in line 1, “hidden_size” stands where an opening brace should"),
+        ('{\n"layers": 80,\n}', "in line 3 the comma before “}” is one too many"),
+        ('{"layers": 80\n"heads": 8}', 'in line 2, “"heads"” stands where a comma or a closing'),
+        ('{"layers": 80,\n\n heads: 8}', "in line 3, “heads” stands where a name in double"),
+        ('{"layers" 80}', "“80” stands where a colon should"),
+        ('{"layers": eighty}', "“eighty” stands where a number, a text in double quotation marks"),
+        ('{"layers": 080}', "“080” stands where a number"),
+        ('{"layers": 80,\n"a": [1, 2', "it ends in line 2, where a comma or a closing bracket"),
+        ('{"layers": 80', "“}” is missing at the end"),
+        ('{"layers: 80,\n"heads": 8}', "begins in line 1 has no quotation mark at its end"),
+        ('{"layers": 80}}', "“}” stands where nothing more should"),
+        ('{"layers": "\t"}', "holds a character that it may not hold"),
         ("[1, 2]", "one object in braces"),
         ("{}", "no num_hidden_layers"),
         (json.dumps(LLAMA | {"is_encoder_decoder": True}), "encoder"),
@@ -296,6 +309,34 @@ def test_what_cannot_be_read_is_said(modules, text, said):
         "async (text) => (await import('./model_config.js')).readConfig(text).problem", text
     )
     assert said in problem and problem.endswith(".") and "\n" not in problem
+
+
+def test_any_damage_to_a_configuration_is_told_with_its_line(modules):
+    """Every way to cut it off, and each of its characters dropped or doubled."""
+    text = json.dumps(DEEPSEEK, indent=1)
+    texts = [text[:end] for end in range(1, len(text) - 1)]
+    texts += [
+        text[:i] + change + text[i + 1 :] for i in range(len(text)) for change in ("", ",", "x")
+    ]
+
+    def broken(one: str) -> bool:
+        try:
+            json.loads(one)
+        except ValueError:
+            return True
+        return False
+
+    texts = [one for one in texts if broken(one)]
+    said = modules.evaluate(
+        """async (texts) => {
+        const { readConfig } = await import("./model_config.js");
+        return texts.map((text) => readConfig(text).problem); }""",
+        texts,
+    )
+    assert len(texts) > 1000
+    for one, problem in zip(texts, said, strict=True):
+        assert problem.startswith("This is no JSON: ") and " line " in problem, (one, problem)
+        assert problem.endswith(".") and "position" not in problem, (one, problem)
 
 
 def test_parts_that_are_not_counted_are_named(modules):
@@ -405,6 +446,14 @@ def test_the_form_explains_a_published_count_that_is_another(tab, site):
         assert said.all_text_contents() == [shapes.published_difference(name)] * count
 
 
+# The parameters of the bar's link.
+LINK = """() => {
+  let found = "";
+  navigator.clipboard.writeText = async (text) => { found = text; };
+  document.querySelector(".bar-tools button:last-child").click();
+  return Object.fromEntries(new URL(found).searchParams); }"""
+
+
 def test_a_chip_of_ones_own_and_its_link(tab, site, watch):
     page = tab.open(site + "your-model.html")
     page.locator("#yours-hardware-start").select_option("H100 SXM")
@@ -446,6 +495,53 @@ def test_nonsense_is_said_and_the_book_keeps_what_it_had(tab, site):
         page.locator("#yours-model-layers").get_attribute("aria-invalid") is None
         and live(page, "latency_floor") != before
     )
+
+
+UNITS = {
+    "hardware-memory_capacity": {"24 GB": 24e9, "24": 24e9, "0.08 TB": 8e10, "80G": 8e10},
+    "hardware-memory_bandwidth": {"3.35 TB/s": 3.35e12, "3350 GB/s": 3.35e12, "3.35": 3.35e12},
+    "hardware-bf16": {"989 TFLOP/s": 9.89e14, "989 TFLOPS": 9.89e14, "0.989 PFLOPs": 9.89e14},
+    "hardware-scale_up_bandwidth": {"450 GB/s": 4.5e11, "3.6 Tbit/s": 4.5e11, "450": 4.5e11},
+    "hardware-domain_devices": {"72 chips": 72, "72": 72, "8 GPUs": 8},
+    "hardware-device_price": {
+        text: 3 / 3600 for text in ("3", "$3", "$3/h", "$3 an hour", "3 $ per chip and hour")
+    },
+    "model-layers": {"80 layers": 80, "64": 64},
+    "model-max_context": {"128k": 128000, "128k tokens": 128000, "131,072 tokens": 131072},
+}
+
+
+@pytest.mark.parametrize("field", UNITS)
+def test_a_value_may_be_typed_with_its_unit(tab, site, field):
+    page = tab.open(site + "your-model.html")
+    kind, name = field.split("-", 1)
+    row = "H100 SXM" if kind == "hardware" else "Llama 3.1 8B"
+    page.locator(f"#yours-{kind}-start").select_option(row)
+    page.wait_for_function(f"document.querySelector('#bar-{kind}').value === 'yours'")
+    for text, wanted in UNITS[field].items():
+        write(page, field, text)
+        found = page.evaluate(LINK)
+        given = dict(part.split("-", 1) for part in found[f"yours.{kind}"].split("*"))
+        assert float(given[name]) == pytest.approx(wanted, rel=1e-12), text
+    for text in ("12 parsecs", "3 ms", "0"):
+        write(page, field, text)
+        fault = page.locator(f"#yours-{field}-fault")
+        if name == "max_context" and text == "0":
+            continue  # no limit
+        assert "is allowed, and" in fault.inner_text() and "0e0" not in fault.inner_text()
+
+
+def test_limits_are_written_as_people_write_numbers(tab, site):
+    page = tab.open(site + "your-model.html")
+    start(page, "Llama 3.1 8B")
+    for field, text, said in (
+        ("layers", "0", "Layers: a whole number from 1 to 2,000 is allowed, and 0 is not one."),
+        ("vocab", "2e7", "from 1 to 10 million is allowed, and 20 million is not one."),
+        ("layers", "1e-5", "2,000 is allowed, and 1 × 10⁻⁵ is not one."),
+    ):
+        write(page, f"model-{field}", text)
+        fault = page.locator(f"#yours-model-{field}-fault").inner_text().replace("\u00a0", " ")
+        assert said in fault
 
 
 def test_a_stated_total_is_held_against_the_shape(tab, site):

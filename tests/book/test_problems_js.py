@@ -542,6 +542,13 @@ def answers(problem, seed: int, rng: random.Random) -> list:
                 ),
                 f"{right:.6g} {problem.named_unit}",
                 f"{right:.6g} {problem.named_unit.removesuffix('s').replace('-', '')}",
+                f"US$ {right:.6g}",
+                f"usd\u00a0{right:.6g}",
+                *(
+                    f"{sign}{right * 1e6:.6g}{rate}"
+                    for sign in ("", "$", "USD ")
+                    for rate in ("", "/M", " per 1M\u00a0tokens", " a million", "/MTok ", "/k")
+                ),
                 f"{right / 1e9:.6g}B",
                 f"{right * 8 / 1e9:.6g} Gb/s",
                 "8 GB",

@@ -68,10 +68,24 @@ def test_the_first_stop_leads_past_the_menu_to_the_text(open_chapter):
     page = open_chapter
     page.keyboard.press("Tab")
     stop = page.evaluate(FOCUS)
-    assert stop["name"] == "Skip to main content" and stop["seen"] and stop["ring"]
+    assert stop["name"] == "Skip to the text" and stop["seen"] and stop["ring"]
+
+
+def test_the_skip_link_leads_to_the_heading(page_name, site, shared):
+    """Past the tools and the scenario bar: the heading is in view, and the next stop below it."""
+    page = shared().open(site + page_name)
+    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+    page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.closest('main') !== null")
+    found = page.evaluate("""() => {
+      const heading = document.querySelector("h1"), stop = document.activeElement,
+        bar = document.querySelector(".bar")?.getBoundingClientRect().bottom ?? 0,
+        { top, bottom } = heading.getBoundingClientRect();
+      return [getComputedStyle(document.querySelector("#article")).backgroundColor,
+        document.querySelectorAll("#article").length, top >= bar && bottom < innerHeight,
+        heading.contains(stop) || Boolean(heading.compareDocumentPosition(stop) & 4)]; }""")
+    assert found == ["rgba(0, 0, 0, 0)", 1, True, True]
 
 
 def test_every_stop_is_named_seen_and_ringed_in_either_direction(open_chapter):

@@ -39,7 +39,7 @@ window.frames2 = () =>
 window.seen = () => Object.fromEntries([...document.querySelectorAll("figure.explorer")].map(
   (figure) => [figure.id, [
     ...[...figure.querySelectorAll("input, select")].map((e) => e.type === "checkbox"
-      ? e.checked : e.value),
+      ? e.checked : e.getAttribute("aria-valuetext") ?? e.value),
     ...[...figure.querySelectorAll("[role=slider]")].map((e) => e.getAttribute("aria-valuenow")),
     ...[...figure.querySelectorAll(".ex-row:not([hidden])")].map((e) => e.textContent),
     ...[...figure.querySelectorAll("[aria-pressed=true]")].map((e) => e.textContent),

@@ -93,3 +93,17 @@ def test_the_bars_context_is_typed(page):
     expect(page.locator(".bar-context output")).to_have_text("100,000\u00a0tokens")
     page.locator(".bar-reset").click()
     expect(page.locator(".bar-context output")).to_have_text("8,192\u00a0tokens")
+
+
+def test_values_that_can_be_typed_look_like_fields(page):
+    """In the bar as under plots, and the slider says so to those who do not see it."""
+    said = page.locator(".bar-context output, .ex-control output").evaluate_all(
+        """(all) => all.map((output) => {
+          const style = getComputedStyle(output),
+            slider = output.parentElement.querySelector("input[type=range]");
+          return [style.borderTopStyle, style.cursor, output.title,
+            slider.getAttribute("aria-description")]; })"""
+    )
+    title = "Click to type a value; or type it on the slider"
+    assert len(said) >= 3
+    assert all(one == ["solid", "text", title, "A value can be typed too"] for one in said)

@@ -268,6 +268,53 @@ def test_what_the_question_names_may_be_written_or_left_out(name, written):
     assert check(one, written.format(one.right(1)), seed=1).kind == "right"
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{}",
+        "${}",
+        "$ {}",
+        "US${}",
+        "US$ {}",
+        "USD {}",
+        "{} $",
+        "{} dollars",
+        "${}/M",
+        "${} / M",
+        "{}/M",
+        "${}/Mtoken",
+        "${}/Mtok",
+        "${}/MTok",
+        "${}/1M tokens",
+        "${} per million",
+        "{} per million tokens",
+        "${} a million tokens",
+        "${} per 1M",
+        "${} per M tokens",
+        "{} dollars per million tokens",
+        "0{} USD/M",
+    ],
+)
+def test_a_price_is_read_as_people_write_it(written):
+    one = problems.problem("price-of-a-token")
+    for seed in range(5):
+        price = f"{one.right(seed) * 1e6:.4g}"
+        assert check(one, written.format(price), seed).kind == "right"
+        assert check(one, written.format(f"{float(price) * 1.3:.4g}"), seed).kind == "wrong"
+
+
+@pytest.mark.parametrize("text", ["€0.36", "$", "$/M", "0.36 euros", "$0.36 per parsec", "cheap"])
+def test_a_price_that_cannot_be_read_does_not_count(text):
+    assert check(problems.problem("price-of-a-token"), text, seed=1).kind == "unread"
+
+
+def test_dollars_may_stand_before_an_amount():
+    for name in ("what-caching-saves", "bill-of-a-long-prompt", "a-conversation-on-flash"):
+        one = problems.problem(name)
+        for written in ("${:.6g}", "US${:.6g}", "USD {:.6g}", "{:.6g} USD"):
+            assert check(one, written.format(one.right(1)), seed=1).kind == "right"
+
+
 def test_a_percentage_that_is_asked_for_needs_no_sign():
     one = problems.problem("what-chance-adds")
     for text in ("{:.6g}", "{:.6g} per cent", "{:.6g} percent", "{:.6g} %"):

@@ -1,10 +1,11 @@
 // Sliders, menus and boxes under a plot.
 import { h, listenToSlider, put } from "./dom.js";
 import { lacks, store } from "./scenario.js";
+import { Stops } from "./stops.js";
 import { beginsNumber, openField } from "./typing.js";
 import { formatTick, formatValue, UNITS } from "./units.js";
 
-const STEPS = 400; // positions of a log slider
+const STEPS = 400; // of a log slider, about
 
 /**
  * @typedef {(value: StateValue, done: boolean) => void} Take hears of a value, and whether it stays
@@ -27,26 +28,6 @@ const digitsOf = (entry, value) => (UNITS[entry.unit].kind === "count" && value 
 const end = (value, { unit }) =>
   unit === "%" ? formatValue(value, unit) : formatTick(value, unit);
 
-// The position's value, as a number that a person would write.
-/**
- * @param {NumberControl} entry
- * @param {number} position
- */
-function valueAt(entry, position) {
-  if (entry.type !== "log") return position;
-  const value = Number((entry.min * (entry.max / entry.min) ** (position / STEPS)).toPrecision(3));
-  return Math.min(Math.max(value, entry.min), entry.max);
-}
-
-/**
- * @param {NumberControl} entry
- * @param {number} value
- */
-const positionOf = (entry, value) =>
-  entry.type !== "log"
-    ? value
-    : Math.round((STEPS * Math.log(value / entry.min)) / Math.log(entry.max / entry.min));
-
 /**
  * @param {Control} entry
  * @param {string} id
@@ -66,14 +47,11 @@ export function makeControl(entry, id, onInput) {
  * @returns {Made}
  */
 function makeSlider(entry, id, onInput) {
-  const [min, max, step] =
-    entry.type === "log" ? [0, STEPS, 1] : [entry.min, entry.max, entry.step];
+  const stops = new Stops({ ...entry, log: entry.type === "log" }, STEPS, [entry.value]);
   const input = h("input", {
     type: "range",
     id,
-    min,
-    max,
-    step,
+    min: 0,
     "aria-description": "Type a number to set it",
   });
   // For eyes; the slider says its value itself (aria-valuetext).
@@ -96,7 +74,7 @@ function makeSlider(entry, id, onInput) {
       h("span", { text: end(entry.max, entry) }),
     ),
   );
-  listenToSlider(input, (position, done) => onInput(valueAt(entry, position), done));
+  listenToSlider(input, (position, done) => onInput(stops.all[position], done));
   typeOver(output, input, entry, (value) =>
     onInput(entry.type === "int" ? Math.round(value) : value, true),
   );
@@ -104,14 +82,17 @@ function makeSlider(entry, id, onInput) {
   return {
     node,
     entry,
-    show(state) {
-      const value = Number(state),
-        text = formatValue(value, entry.unit, digitsOf(entry, value)),
-        position = positionOf(entry, value);
+    show(shown, state) {
+      const value = Number(shown),
+        text = formatValue(value, entry.unit, digitsOf(entry, value));
+      stops.keep(Number(state[entry.name]));
+      const position = stops.at(value),
+        last = stops.all.length - 1;
+      put(input, "max", last);
       if (Number(input.value) !== position) input.value = String(position);
       put(output, "text", text);
       put(input, "aria-valuetext", text);
-      const fill = `${((100 * (position - min)) / (max - min)).toFixed(1)}%`;
+      const fill = `${((100 * position) / last).toFixed(1)}%`;
       if (filled !== fill) input.style.setProperty("--fill", fill);
       filled = fill;
     },
@@ -127,6 +108,8 @@ function makeSlider(entry, id, onInput) {
  */
 export function typeOver(output, input, range, take) {
   const open = (/** @type {string} */ text) => openField(output, text, range, take, input);
+  output.title = "Click to type a value; or type it on the slider";
+  input.setAttribute("aria-description", "A value can be typed too");
   output.addEventListener("click", () => open(output.textContent ?? ""));
   input.addEventListener("keydown", (event) => {
     if (!beginsNumber(event)) return;

@@ -6,13 +6,14 @@
 //   yours.hardware=bf16-989000000000000*memory_bandwidth-…   SI units
 //
 // A definition is an object of checked values; rowOf makes a row of the scenario bar of it.
+import { formatValue } from "./units.js";
 import { DEFAULTS, modelRow, shape, totalParameters } from "./shapes.js";
 
 export const OWN = "yours";
 const LARGEST = 1e15; // parameters: far below 2^53, so that counts are exact
 
 // [name, words, group, limits]: a whole number unless `type` says otherwise; `scale` is the unit
-// that a reader types in, `blank` what an empty field stands for.
+// of a number that is typed without one, `blank` what an empty field stands for.
 /**
  * @typedef {object} Field
  * @property {string} name
@@ -21,6 +22,7 @@ const LARGEST = 1e15; // parameters: far below 2^53, so that counts are exact
  * @property {"int" | "real" | "bool" | "choice"} type
  * @property {number} min
  * @property {number} max
+ * @property {string} [unit] that may be typed too
  * @property {number} [scale]
  * @property {string} [blank]
  * @property {FieldValue} [default]
@@ -49,10 +51,15 @@ const zero = { min: 0, default: 0 };
 /** @type {Record<OwnKind, Field[]>} */
 export const FIELDS = {
   model: [
-    field("layers", "Layers", "size", { max: 2000 }),
+    field("layers", "Layers", "size", { unit: "layer", max: 2000 }),
     field("d_model", "Width", "size", { max: 2e5 }),
     field("vocab", "Vocabulary", "size", { max: 1e7 }),
-    field("max_context", "Longest context (tokens)", "size", { blank: "any", ...zero, max: 1e9 }),
+    field("max_context", "Longest context (tokens)", "size", {
+      unit: "token",
+      blank: "any",
+      ...zero,
+      max: 1e9,
+    }),
     field("tied_embeddings", "Embedding and output head are one", "size", { type: "bool" }),
     field("heads", "Heads", "attention", { max: 4096 }),
     field("kv_heads", "Heads of keys and values", "grouped", { max: 4096 }),
@@ -63,11 +70,13 @@ export const FIELDS = {
     field("v_head_dim", "Size of a head's value", "latent", { ...zero, max: 8192 }),
     field("q_lora_rank", "Rank of the queries", "latent", { blank: "full", ...zero, max: 65536 }),
     field("window_tokens", "Window of the windowed layers (tokens)", "attention", {
+      unit: "token",
       blank: "none",
       ...zero,
       max: 1e7,
     }),
     field("full_attention_layers", "Layers that attend to everything", "attention", {
+      unit: "layer",
       blank: "all",
       min: 0,
       max: 2000,
@@ -83,6 +92,7 @@ export const FIELDS = {
     }),
     field("expert_dim", "Width of an expert", "experts", { ...zero, max: 1e6 }),
     field("dense_layers", "Layers with no experts", "experts", {
+      unit: "layer",
       blank: "none",
       ...zero,
       max: 2000,
@@ -106,11 +116,17 @@ export const FIELDS = {
     field("router_bias", "A bias for each expert in the router", "fine", { type: "bool" }),
     field("norms_per_layer", "Norms in a layer", "fine", { min: 0, max: 8, default: 2 }),
     field("norm_bias", "Norms have biases", "fine", { type: "bool" }),
-    field("learned_positions", "Learned positions", "fine", { blank: "none", ...zero, max: 1e7 }),
+    field("learned_positions", "Learned positions", "fine", {
+      unit: "token",
+      blank: "none",
+      ...zero,
+      max: 1e7,
+    }),
     field("layers_per_kv", "Layers that share a cache", "fine", { max: 64, default: 1 }),
   ],
   hardware: [
     field("bf16", "Peak in bf16, dense (TFLOP/s)", "peak", {
+      unit: "FLOP/s",
       type: "real",
       scale: 1e12,
       min: 1e9,
@@ -118,6 +134,7 @@ export const FIELDS = {
       default: null,
     }),
     field("fp8", "Peak in fp8, dense (TFLOP/s)", "peak", {
+      unit: "FLOP/s",
       blank: "none",
       type: "real",
       scale: 1e12,
@@ -126,6 +143,7 @@ export const FIELDS = {
       default: null,
     }),
     field("fp4", "Peak in fp4, dense (TFLOP/s)", "peak", {
+      unit: "FLOP/s",
       blank: "none",
       type: "real",
       scale: 1e12,
@@ -134,24 +152,28 @@ export const FIELDS = {
       default: null,
     }),
     field("memory_bandwidth", "Memory bandwidth (TB/s)", "memory", {
+      unit: "B/s",
       type: "real",
       scale: 1e12,
       min: 1e8,
       max: 1e17,
     }),
     field("memory_capacity", "Memory (GB)", "memory", {
+      unit: "B",
       type: "real",
       scale: 1e9,
       min: 1e8,
       max: 1e16,
     }),
-    field("domain_devices", "Chips in the fast network", "network", { max: 1e5 }),
+    field("domain_devices", "Chips in the fast network", "network", { unit: "chip", max: 1e5 }),
     field("devices", "Of these, chips that serve a copy", "network", {
+      unit: "chip",
       blank: "all",
       max: 1e5,
       default: null,
     }),
     field("scale_up_bandwidth", "Fast network, each way (GB/s a chip)", "network", {
+      unit: "B/s",
       blank: "unknown",
       type: "real",
       scale: 1e9,
@@ -160,6 +182,7 @@ export const FIELDS = {
       default: null,
     }),
     field("scale_out_bandwidth", "Out of it, each way (GB/s a chip)", "network", {
+      unit: "B/s",
       blank: "unknown",
       type: "real",
       scale: 1e9,
@@ -168,6 +191,7 @@ export const FIELDS = {
       default: null,
     }),
     field("device_price", "Price of a chip (dollars an hour)", "price", {
+      unit: "$/chip/s",
       blank: "unknown",
       type: "real",
       scale: 1 / 3600,
@@ -185,10 +209,7 @@ function usual({ type, default: value }) {
 /** @param {unknown} value */
 const short = (value) => `“${String(value).slice(0, 40)}”`;
 /** @param {number} value */
-const tell = (value) =>
-  value >= 1e6 || value < 1e-3
-    ? value.toExponential().replace("e+", "e")
-    : value.toLocaleString("en");
+const tell = (value) => formatValue(value, "1", 6);
 
 // One value, in base units; a sentence where it will not do.
 /**

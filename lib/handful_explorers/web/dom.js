@@ -249,6 +249,14 @@ export function listenToSlider(input, take) {
     press = null;
     hear(true);
   });
+  // A page is as long in both directions, which the browser's own need not be.
+  input.addEventListener("keydown", (event) => {
+    const pages = { PageUp: 1, PageDown: -1 }[event.key];
+    if (!pages) return;
+    event.preventDefault();
+    input.value = String(Number(input.value) + pages * Math.ceil(Number(input.max) / 10));
+    hear(true);
+  });
   input.addEventListener("input", () => hear(false));
   input.addEventListener("change", () => hear(true));
 }

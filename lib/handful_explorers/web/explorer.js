@@ -14,6 +14,7 @@ import { defaults, label, store, valuesOf } from "./scenario.js";
 import { entries, readState, writeState } from "./state.js";
 import { Scene } from "./scenes/scene.js";
 import { Train } from "./scenes/train.js";
+import { Stops } from "./stops.js";
 import { symbols } from "./tree.js";
 import { beginsNumber, openField } from "./typing.js";
 import { formatNamed, formatValue } from "./units.js";
@@ -42,7 +43,7 @@ export const LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw";
  * @typedef {{ domain: Pair, target: Pair, settled: boolean }} HeldAxis
  */
 
-/** @typedef {{ spec: PlotSpec, model: Model, plot: Plot }} Chart */
+/** @typedef {{ spec: PlotSpec, model: Model, plot: Plot, stops: Stops }} Chart */
 
 // What guess.js shares with the page's script.
 const TOOLS = {
@@ -375,7 +376,7 @@ export class Explorer {
         cursorLabel: x.title,
         onCursor: (value, done) => this.moveCursor(x, value, done),
       });
-      this.chart = { spec, model: this.model, plot };
+      this.chart = { spec, model: this.model, plot, stops: new Stops(x, 100, [x.at]) };
     }
   }
 
@@ -502,10 +503,12 @@ export class Explorer {
    * @param {boolean} done
    */
   moveCursor(x, value, done) {
-    if (this.asking) this.guess?.set(0, this.tidy(x, value));
-    else this.set({ [x.name]: this.tidy(x, value) }, { done });
+    const at = x.whole ? Math.round(value) : value;
+    if (this.asking) this.guess?.set(0, at);
+    else this.set({ [x.name]: at }, { done });
   }
 
+  // A value under the hand that drags the cursor, as a person would write it.
   /**
    * @param {SweptAxis} x
    * @param {number} value
@@ -516,20 +519,13 @@ export class Explorer {
     return Math.min(Math.max(x.whole ? Math.round(rounded) : rounded, x.min), x.max);
   }
 
-  // `count` steps of a hundredth of the axis; whole numbers move by one at least.
+  // The stop of the cursor that lies `count` steps from a value.
   /**
-   * @param {SweptAxis} x
+   * @param {number} value
    * @param {number} count
-   * @param {number} [now]
    */
-  stepped(x, count, now = /** @type {number} */ (this.state[x.name])) {
-    const next = this.tidy(
-      x,
-      x.log ? now * (x.max / x.min) ** (count / 100) : now + ((x.max - x.min) * count) / 100,
-    );
-    return next !== now
-      ? next
-      : Math.min(Math.max(now + Math.sign(count) * (x.whole ? 1 : 0.001 * now), x.min), x.max);
+  stepped(value, count) {
+    return this.chart ? this.chart.stops.from(value, count) : value;
   }
 
   link() {
@@ -802,7 +798,8 @@ export class Explorer {
       unit: x.unit,
       label: x.title,
       now: Number(cursor.toPrecision(6)),
-      step: (count) => this.stepped(x, count),
+      step: (count) => this.stepped(Number(this.state[x.name]), count),
+      tidy: (value) => this.tidy(x, value),
       valueText: `${formatValue(cursor, x.unit)}: ${spoken.join(", ")}`,
       trace: across && lead ? lead.xs : null,
       grid: model.grid,

@@ -401,7 +401,8 @@ export class Guess {
       text,
       label: "Your guess",
       points: [],
-      step: (count) => this.explorer.stepped(this.spec.x, count, now),
+      step: (count) => this.explorer.stepped(now, count),
+      tidy: (value) => this.explorer.tidy(this.spec.x, value),
       valueText: value === null ? "not placed yet" : this.tellValue(value),
     };
   }

@@ -40,7 +40,8 @@ import { axisTitle, formatTicks, roundTimes, tickStep } from "./units.js";
  * @property {string} unit
  * @property {string} label
  * @property {number} now
- * @property {(count: number) => number} step
+ * @property {(count: number) => number} step the value so many steps away
+ * @property {(value: number) => number} tidy a dragged value, as a person would write it
  * @property {string} valueText
  * @property {Float64Array | null} trace where the points of a parametric plot lie
  * @property {Float64Array} grid the swept values of those points
@@ -337,7 +338,8 @@ export class Plot {
      */
     const move = (event, done) => {
       const box = this.svg.getBoundingClientRect();
-      this.onCursor(this.valueAt(((event.clientX - box.left) * this.width) / box.width), done);
+      const value = this.valueAt(((event.clientX - box.left) * this.width) / box.width);
+      this.onCursor(this.last?.cursor?.tidy(value) ?? value, done);
     };
     // A mouse moves the cursor where it is pressed.  A finger may be about to scroll the page: it
     // moves the cursor once it has gone sideways, or where it is lifted again.
@@ -345,7 +347,7 @@ export class Plot {
     let press = null;
     this.svg.addEventListener("pointerdown", (event) => {
       if (event.button !== 0 || !this.last?.cursor || press) return;
-      press = { intent: new Intent(event), before: this.last.cursor.now };
+      press = { intent: new Intent(event), before: this.last.cursor.step(0) };
       if (press.intent.sideways) {
         this.svg.setPointerCapture(event.pointerId);
         this.svg.classList.add("is-dragging");
@@ -382,6 +384,8 @@ export class Plot {
         ArrowDown: -1,
         PageUp: 10,
         PageDown: -10,
+        Home: -Infinity,
+        End: Infinity,
       }[event.key];
       const c = this.last?.cursor;
       if (!c) return;
@@ -390,10 +394,9 @@ export class Plot {
         this.type(event.key);
         return;
       }
-      const end = { Home: c.min, End: c.max }[event.key];
-      if (step === undefined && end === undefined) return;
+      if (step === undefined) return;
       event.preventDefault();
-      this.onCursor(end ?? c.step(step ?? 0), true);
+      this.onCursor(c.step(step), true);
     });
   }
 

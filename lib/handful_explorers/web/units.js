@@ -102,7 +102,7 @@ const RAISED = {
   9: "⁹",
 };
 /** @type {[number, number, string][]} */
-const LONG_TIMES = [
+export const LONG_TIMES = [
   [172800, 86400, "days"],
   [7200, 3600, "h"],
   [120, 60, "min"],

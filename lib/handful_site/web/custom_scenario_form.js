@@ -11,6 +11,12 @@ import {
   rowOf,
   titleOf,
 } from "../../handful_explorers/web/custom_scenario.js";
+import {
+  fits,
+  key,
+  read as readQuantity,
+  WrittenError,
+} from "../../handful_explorers/web/parse_quantity.js";
 import { label, rows, store } from "../../handful_explorers/web/scenario.js";
 import { breakdown, shape } from "../../handful_explorers/web/shapes.js";
 import { compile } from "../../handful_explorers/web/tree.js";
@@ -37,20 +43,48 @@ const plain = (value) => value.toLocaleString("en");
 /** @param {number} share */
 const percent = (share) => formatValue(share, "%", 2);
 
-// “70,553,706,496”, “671e9”, “70.6B”, “1.03 T” → a number; anything else stays text, and check says
-// why it will not do.
+// “70,553,706,496”, “671e9”, “70.6B”, “24 GB”, “$3 an hour” → a number; anything else stays text,
+// and check says why it will not do.
 /** @type {Record<string, number>} */
 const SUFFIX = { k: 1e3, m: 1e6, b: 1e9, bn: 1e9, t: 1e12 };
 /**
  * @param {string} text
- * @param {number} [scale]
+ * @param {{ unit?: string, scale?: number }} [field]
  */
-export function readNumber(text, scale = 1) {
-  const found = /^([\d.,_\s']*\d\.?(?:e[+-]?\d+)?)\s*(k|m|bn?|t)?$/i.exec(text.trim());
-  if (!found) return text.trim();
-  const value =
-    Number(found[1].replace(/[,_\s']/g, "")) * (SUFFIX[found[2]?.toLowerCase() ?? ""] || 1);
-  return Number.isFinite(value) ? Number((value * scale).toPrecision(15)) : text.trim();
+export function readNumber(text, { unit, scale = 1 } = {}) {
+  const typed = text.trim(),
+    found = /^([\d.,_\s']*\d\.?(?:e[+-]?\d+)?)\s*(k|m|bn?|t)?$/i.exec(typed);
+  let value;
+  if (found && !(found[2] && scale !== 1))
+    value =
+      Number(found[1].replace(/[,_\s']/g, "")) *
+      (SUFFIX[found[2]?.toLowerCase() ?? ""] || 1) *
+      scale;
+  else value = unit && withUnit(typed, unit, scale);
+  return Number.isFinite(value) ? Number(Number(value).toPrecision(15)) : typed;
+}
+
+// A value with its unit, in SI; a network's bits are bytes, FLOPs of a chip are so many a second,
+// and dollars are dollars an hour.
+/**
+ * @param {string} typed
+ * @param {string} unit
+ * @param {number} scale
+ */
+function withUnit(typed, unit, scale) {
+  const wanted = readQuantity(`1 ${unit}`)[1] ?? {};
+  try {
+    const [value, dimension] = readQuantity(typed.replace(/\ban?\b/, "per").replace(/ and /, "-"));
+    if (!dimension || fits(dimension, wanted)) return value;
+    const { bit = 0, ...rest } = dimension,
+      bytes = { ...rest, byte: bit };
+    if (bit && fits(bytes, wanted)) return value / 8 ** bit;
+    if (key(dimension) === "flop 1" && wanted.flop) return value;
+    return key(dimension) === "dollar 1" && wanted.dollar ? value * scale : undefined;
+  } catch (error) {
+    if (error instanceof WrittenError) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -106,7 +140,7 @@ function makeField(kind, f, changed) {
     read() {
       if (input instanceof HTMLInputElement && box) return input.checked;
       if (f.type === "choice") return input.value;
-      return input.value.trim() === "" ? null : readNumber(input.value, f.scale);
+      return input.value.trim() === "" ? null : readNumber(input.value, f);
     },
     /** @param {unknown} value */
     write(value) {
@@ -527,7 +561,7 @@ class Part {
         line("Cache of the windows, at most", bytes(window), "for a sequence, whatever its length"),
       );
     const text = this.parts?.stated.value.trim() ?? "",
-      stated = text ? readNumber(text) : null;
+      stated = text ? readNumber(text, { unit: "parameter" }) : null;
     if (text) list.push(this.compare(text, stated, total));
     const share = h(
       "table",

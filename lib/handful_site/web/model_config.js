@@ -2,6 +2,8 @@
 // left out or unknown is said in `notes`: a key that may add weights and is not counted is never
 // passed over.
 
+import { faultOf } from "./json_fault.js";
+
 /**
  * @typedef {Record<string, any>} Config a config.json, of which nothing is known; hence `any`
  * @typedef {Record<string, number | undefined>} Counts
@@ -135,12 +137,8 @@ function parsed(text) {
   // Python also writes Infinity and NaN, which JSON does not know.
   try {
     config = JSON.parse(text.replace(/([:[,]\s*)-?(?:Infinity|NaN)(?=\s*[,\]}])/g, "$1null"));
-  } catch (error) {
-    const reason = /** @type {Error} */ (error).message
-      .split("\n")[0]
-      .slice(0, 90)
-      .replace(/\.$/, "");
-    return { problem: `This is no JSON: ${reason}.` };
+  } catch {
+    return { problem: faultOf(text) };
   }
   if (typeof config !== "object" || config === null || Array.isArray(config))
     return { problem: "A config.json is one object in braces; this is something else." };

@@ -12,20 +12,14 @@ import {
   rows,
   store,
 } from "../../handful_explorers/web/scenario.js";
+import { Stops } from "../../handful_explorers/web/stops.js";
 import { formatValue } from "../../handful_explorers/web/units.js";
 
-const STEPS = 300;
+const STEPS = 300; // of the context, about
 const CONTEXTS = [1024, 4096, 8192, 32768, 131072, 1e6];
 /** @type {Kind[]} */
 const KINDS = ["hardware", "model", "precision"];
 const NAMES = { hardware: "Chip", model: "Model", precision: "Precision" };
-/** @param {number} value */
-const positionOf = (value) =>
-  Math.round((STEPS * Math.log(value / CONTEXT.min)) / Math.log(CONTEXT.max / CONTEXT.min));
-/** @param {number} position */
-const valueAt = (position) =>
-  Number((CONTEXT.min * (CONTEXT.max / CONTEXT.min) ** (position / STEPS)).toPrecision(2));
-
 /** @param {number} rent */
 const dollars = (rent) => rent.toFixed(2);
 
@@ -72,23 +66,14 @@ export function mountBar(before, problems = []) {
       select,
     );
   });
-  const slider = h("input", {
-    type: "range",
-    id: "bar-context",
-    min: 0,
-    max: STEPS,
-    step: 1,
-    list: "bar-contexts",
-  });
+  const stops = new Stops({ ...CONTEXT, unit: "token", log: true }, STEPS, CONTEXTS);
+  const slider = h("input", { type: "range", id: "bar-context", min: 0, list: "bar-contexts" });
   const output = h("output", { for: "bar-context", "aria-live": "off", "aria-hidden": "true" });
   listenToSlider(slider, (position) => {
-    if (position !== positionOf(store.choice.context)) store.set({ context: valueAt(position) });
+    if (stops.all[position] !== store.choice.context) store.set({ context: stops.all[position] });
   });
-  const ticks = h(
-    "datalist",
-    { id: "bar-contexts" },
-    ...CONTEXTS.map((value) => h("option", { value: positionOf(value) })),
-  );
+  const options = CONTEXTS.map(() => h("option")),
+    ticks = h("datalist", { id: "bar-contexts" }, ...options);
   typeOver(output, slider, { label: "Context", unit: "token", ...CONTEXT }, (context) =>
     store.set({ context: Math.round(context) }),
   );
@@ -271,11 +256,14 @@ export function mountBar(before, problems = []) {
       const text = label("precision", option.value) + (reason ? " (not on this chip)" : "");
       if (option.textContent !== text) option.textContent = text;
     }
-    const position = positionOf(choice.context),
+    stops.keep(choice.context);
+    const position = stops.at(choice.context),
+      last = stops.all.length - 1,
       context = formatValue(choice.context, "token", 6);
-    if (Number(slider.value) !== position && valueAt(Number(slider.value)) !== choice.context)
-      slider.value = String(position);
-    slider.style.setProperty("--fill", `${((100 * position) / STEPS).toFixed(1)}%`);
+    for (const [i, value] of CONTEXTS.entries()) put(options[i], "value", stops.at(value));
+    put(slider, "max", last);
+    if (Number(slider.value) !== position) slider.value = String(position);
+    slider.style.setProperty("--fill", `${((100 * position) / last).toFixed(1)}%`);
     put(output, "text", context);
     put(slider, "aria-valuetext", context);
     const paid = store.choice.rent ?? publishedRent(choice.hardware),

@@ -136,7 +136,7 @@ export function rightValue(spec, seed) {
 function checkNumber(spec, text, seed) {
   let value, dimension;
   try {
-    [value, dimension] = read(withoutCounted(text, spec.counted));
+    [value, dimension] = read(asAmount(withoutCounted(text, spec.counted), spec));
   } catch (error) {
     if (error instanceof WrittenError) return verdict("unread", error.message);
     throw error;
@@ -188,6 +188,24 @@ function withoutCounted(text, counted) {
   if (!counted || /[^a-z-]/.test(counted)) return text;
   const one = counted.replace(/s$/, "").replaceAll("-", "[ -]?");
   return text.replace(new RegExp(`(?<=[0-9.])[${SPACE}]*${one}(?:e?s)?[${SPACE}]*$`, "i"), "");
+}
+
+// An answer in dollars with one sign for them; without any where the question names it.
+const pattern = (/** @type {string} */ text) =>
+    new RegExp(text.replaceAll("_", `[${SPACE}]*`), "i"),
+  DOLLARS = pattern("^_(?:US_\\$|USD)_"),
+  PRICE = pattern(
+    "^_([-+−]?)_(?:US_\\$|\\$|USD)?_([-+−]?[0-9.,]+(?:e[-+−]?[0-9]+)?)_(?:\\$|dollars?|USD)?_" +
+      `(?:(?:/|per|a)_(?:(?:a|1|one)_)?(?:million|mn|m)[-${SPACE}]*(?:tok(?:en)?s?)?)?_$`,
+  );
+/**
+ * @param {string} text
+ * @param {NumberProblem} spec
+ */
+function asAmount(text, { unit, bare }) {
+  if (!unit.startsWith("$")) return text;
+  const amount = unit === "$/token" && bare ? text.replace(PRICE, "$1$2") : text;
+  return amount.replace(DOLLARS, "$$");
 }
 
 // Bits as bytes where bytes are asked for, and B as billions where parameters are.
