@@ -402,7 +402,6 @@ export class Guess {
       label: "Your guess",
       points: [],
       step: (count) => this.explorer.stepped(now, count),
-      tidy: (value) => this.explorer.tidy(this.spec.x, value),
       valueText: value === null ? "not placed yet" : this.tellValue(value),
     };
   }
