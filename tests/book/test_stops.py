@@ -26,7 +26,8 @@ WALK = """async (specs) => {
     new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
   for (const spec of specs) {
     const figure = document.getElementById(`explorer-${spec.name}`),
-      copy = [...figure.querySelectorAll(".ex-tool")].find((tool) => tool.textContent !== "Reset");
+      copy = [...figure.querySelectorAll(".ex-tool")].find(
+        (tool) => tool.textContent === "Copy link");
     const sets = spec.controls.filter((c) => "min" in c);
     if (spec.x) sets.push({ ...spec.x, type: "cursor", value: spec.x.at });
     for (const set of sets) {
@@ -84,7 +85,8 @@ WALK = """async (specs) => {
       for (const [i, wanted] of [min, max].entries())
         if (Math.abs(ends[i] - wanted) >= (min >= 1 ? 1 : 1e-9))
           faults.push(`${where}: ends at ${ends[i]}, not ${wanted}`);
-      [...figure.querySelectorAll(".ex-tool")][0].click();
+      [...figure.querySelectorAll(".ex-tool")].find(
+        (tool) => tool.textContent === "Reset").click();
       await drawn();
       if (first !== value || read() !== value) faults.push(`${where}: ${first}, not ${value}`);
       backAndForth("at first", ends);
