@@ -214,6 +214,7 @@ def test_the_bar_stands_where_something_follows_it(site, watch, name):
         )
         if not page.locator("article").count():
             continue
+        page.evaluate("document.fonts.ready.then(() => 0)")  # plots make room for its figures
         found.append(page.evaluate(SHOWN))
         assert page.locator(".bar").count() == page.locator(".has-scenario").count()
     follows = len(set(found)) > 1

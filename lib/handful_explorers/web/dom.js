@@ -149,8 +149,16 @@ export function textWidth(text, font) {
   return width;
 }
 
-// Calls `take(width)` once the host has a width, before it is painted, and whenever that changes;
-// returns how to stop it. To ask at once would lay out what is far from the screen, and to ask in a
+// Who has drawn text whose width was that of another font, until the page's own has come.
+/** @type {Set<() => void>} */
+const watched = new Set();
+globalThis.document?.fonts?.addEventListener("loadingdone", () => {
+  widths.clear();
+  for (const again of watched) again();
+});
+
+// Calls `take(width)` once the host has a width, before it is painted, and whenever that or a font
+// changes; returns how to stop it. To ask at once would lay out what is far from the screen, and to ask in a
 // frame would lay it out twice.
 /** @type {Map<Element, () => void>} */
 const unseen = new Map();
@@ -166,11 +174,14 @@ export function watchWidth(host, take) {
     unseen.delete(host);
     if (width && width !== known) take((known = width));
   };
+  const again = () => known && take(known);
   const watcher = new ResizeObserver(look);
   watcher.observe(host);
   unseen.set(host, look);
+  watched.add(again);
   return () => {
     watcher.disconnect();
+    watched.delete(again);
     unseen.delete(host);
   };
 }
