@@ -31,6 +31,7 @@ export default [
         ...globals.browser,
         MEASURE_MARK: "readonly",
         MEASURE_WORKER_MARK: "readonly",
+        FORM_MARK: "readonly",
         GUESS_MARK: "readonly",
         PYTHON_MARK: "readonly",
         SCHEMATIC_MARK: "readonly",

@@ -8,6 +8,7 @@
 //   search.js                  the search; asked for by whoever reaches for it
 //   guess.js                   asks what a plot will show; asked for where the reader is asked, or has
 //                              guessed
+//   form.js                    a model and chip of the reader's own; asked for by the page that has it
 //   boxes.js                   what opens in place; asked for by the first box
 //   schematic.js               steps of schematics; asked for by pages that have some
 //   python.js                  cells that run in the page; asked for on a click
@@ -45,6 +46,7 @@ const entries = {
   guess: 'export * from "../handful_explorers/web/guess.js";',
   schematic: 'export * from "../handful_explorers/web/schematic.js";',
   boxes: 'export * from "./web/boxes.js";',
+  form: 'export * from "./web/custom_scenario_form.js";',
   python: 'export * from "./python/cells.js";',
   "measure/worker": 'import "./measure/worker.js";',
   measure: 'export * from "./measure/measure.js";',

@@ -429,6 +429,7 @@ interface PlayedSchedule extends Played {
 
 declare const MEASURE_MARK: string;
 declare const MEASURE_WORKER_MARK: string;
+declare const FORM_MARK: string;
 declare const GUESS_MARK: string;
 declare const PYTHON_MARK: string;
 declare const SCHEMATIC_MARK: string;

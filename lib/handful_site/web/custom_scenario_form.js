@@ -1,6 +1,5 @@
 // The form for a reader's own model and chip.  What is typed is checked as it is typed; whatever
 // adds up becomes the page's scenario, and with it the book's.
-import "./custom_scenario_form.css";
 import { readConfig } from "./model_config.js";
 import { h } from "../../handful_explorers/web/dom.js";
 import {
@@ -17,10 +16,18 @@ import {
   read as readQuantity,
   WrittenError,
 } from "../../handful_explorers/web/parse_quantity.js";
-import { label, rows, store } from "../../handful_explorers/web/scenario.js";
 import { breakdown, shape } from "../../handful_explorers/web/shapes.js";
 import { compile } from "../../handful_explorers/web/tree.js";
 import { formatValue } from "../../handful_explorers/web/units.js";
+
+// What this page has of the scenario, so that there is one: this module comes later, by itself.
+/** @typedef {typeof import("../../handful_explorers/web/scenario.js")} Scenario */
+/** @type {Scenario["label"]} */
+let label;
+/** @type {Scenario["rows"]} */
+let rows;
+/** @type {Scenario["store"]} */
+let store;
 
 const GROUPS = {
   model: [
@@ -629,8 +636,12 @@ class Part {
   }
 }
 
-/** @param {Document} [root] */
-export function mountYours(root = document) {
+/**
+ * @param {Pick<Scenario, "label" | "rows" | "store">} scenario
+ * @param {Document} [root]
+ */
+export function mountYours(scenario, root = document) {
+  ({ label, rows, store } = scenario);
   /** @type {HTMLElement | null} */
   const place = root.querySelector("#yours"),
     block = root.querySelector("#yours-data");

@@ -1,6 +1,7 @@
 // What a page of the book starts: the scenario bar, live numbers, and its explorers, each when it
 // comes near.
 import "./site.css";
+import "./custom_scenario_form.css";
 import "../../handful_explorers/web/schematic.css";
 import "../../handful_study/web/cards.css";
 import "../../handful_study/web/study.css";
@@ -17,11 +18,10 @@ import { watchWideBoxes } from "./scrollable_boxes.js";
 import { mountTabGroups } from "./tab_groups.js";
 import { offerPython } from "../python/offer.js";
 import "../measure/measure.css";
-import { label, lacks, store } from "../../handful_explorers/web/scenario.js";
+import { label, lacks, rows, store } from "../../handful_explorers/web/scenario.js";
 import "./search/search_dialog.js";
 import { strangers } from "../../handful_explorers/web/state.js";
 import { mountWhere } from "./conditions.js";
-import { mountYours } from "./custom_scenario_form.js";
 import { check } from "../../handful_explorers/web/custom_scenario.js";
 
 function memory() {
@@ -141,6 +141,14 @@ function offerMeasurement() {
   button.addEventListener("click", begin);
 }
 
+// The form for a reader's own model and chip is on one page.
+function fetchForm() {
+  if (document.querySelector("#yours"))
+    import(new URL(`./form.js?v=${FORM_MARK}`, import.meta.url).href)
+      .then(({ mountYours }) => mountYours({ label, rows, store }))
+      .catch((error) => console.warn(`The form could not start: ${error.message}`));
+}
+
 // What needs the whole text: figures, and the numbers within it.
 function fill() {
   /** @type {HTMLElement[]} */
@@ -150,11 +158,7 @@ function fill() {
   tellGuesses();
   offerPython();
   offerMeasurement();
-  try {
-    mountYours();
-  } catch (error) {
-    console.warn(`The form could not start: ${/** @type {Error} */ (error).message}`);
-  } // the rest goes on
+  fetchForm();
   mountWhere();
   showBar(
     strangers(
