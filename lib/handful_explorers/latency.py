@@ -78,7 +78,7 @@ latency_against_batch = Explorer(
     "latency of its layers, "
     "which no batch shortens. The shaded band is where measured steps of such models on so many "
     "chips lie above the "
-    "roofline, if enough were published.",
+    "roofline, at the batches of most published runs, if there are enough of them.",
 )
 
 cost_against_batch = Explorer(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from handful.symbolic.formula import Formula
 from handful.symbolic.quantities import find
@@ -129,6 +129,25 @@ class Scale:
             raise ExplorerError(f"The axis “{self.title}” must rise; got {self.min} to {self.max}.")
 
 
+class Shade(NamedTuple):
+    """A band (low, high) of factors, or None, with what it is of or why there is none.
+
+    Where `over` is given it holds from one value of the sweep to another, and `beyond` is said of a
+    cursor outside.
+    """
+
+    band: tuple[float, float] | None
+    text: str = ""
+    over: tuple[float, float] | None = None
+    beyond: str = ""
+
+    def at(self, x: float) -> tuple[tuple[float, float] | None, str]:
+        """Return the band at a value of the sweep, or None, and the words."""
+        if self.over and not self.over[0] <= x <= self.over[1]:
+            return None, self.beyond
+        return self.band, self.text
+
+
 @dataclass(frozen=True)
 class Curve:
     """A formula drawn over the sweep.
@@ -137,7 +156,8 @@ class Curve:
     shade what lies between low and high times the curve.  bands: in its place, a band for each
     class of scenarios, as ``measured.page_bands`` gives them; the first holds whose `when` fits the
     values of experts and devices, its `text` says of what, and where its band is None the text says
-    that there is none.  given: symbols held at a value; scenario: a hardware, model or precision of
+    that there is none.  It is drawn over its `batches` only, and `beyond` says so of a cursor
+    elsewhere; so the plot sweeps the batch.  given: symbols held at a value; scenario: a hardware, model or precision of
     its own, so that one plot can hold a curve a chip.
     """
 
@@ -183,18 +203,15 @@ class Curve:
             )
         check_given(self.label, self.given, self.scenario)
 
-    def band_at(self, known: Mapping[str, float]) -> tuple[tuple[float, float] | None, str]:
-        """Return the band that holds for values of symbols, or None, and what it says of it.
-
-        The words say what the band is of, or why there is none.  compute.js does the same.
-        """
+    def band_at(self, known: Mapping[str, float]) -> Shade:
+        """Return the band that holds for values of symbols; bands.js does the same."""
         for row in self.bands:
             most = row["when"]["most"]
             if row["when"]["experts"] == (known["experts"] > 1) and (
                 most is None or known["devices"] <= most
             ):
-                return row["band"], row["text"]
-        return self.band, ""
+                return Shade(row["band"], row["text"], row["batches"], row["beyond"])
+        return Shade(self.band)
 
 
 @dataclass(frozen=True)

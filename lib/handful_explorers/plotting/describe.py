@@ -142,7 +142,8 @@ def alt_text(explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any])
         if mark.limit and state[x.name] > value:
             sentences.append(f"{beyond(at, mark.label, plain(value, mark.formula.gives.unit, 3))}.")
     for curve in shown:
-        (band, of), value = v["bands"][curve.id], v["at"][curve.id]
+        band, of = v["bands"][curve.id].at(state[x.name])
+        value = v["at"][curve.id]
         if of:
             ends = " to ".join(format_value(value * end, unit, 2) for end in band or ())
             sentences.append(capital(f"{curve.band_label} {ends}: {of}." if band else f"{of}."))

@@ -210,7 +210,7 @@ class Explorer:
         """Return all that the plot shows, as arrays.
 
         Keys: "x" (the grid), "curves" (id → array), "across" (id → array, parametric only), "at"
-        (id → value at the cursor), "bands" (id → factors or None, and words), "marks" (label →
+        (id → value at the cursor), "bands" (id → Shade), "marks" (label →
         value), "readouts" (label → value), "dots" (label → (x, y)).
         """
         full = self.state(**state)

@@ -28,9 +28,10 @@ from .style import DASHES, GRID, INK, PALETTE, PLAIN, SOFT, ticks
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+    import numpy as np
     from matplotlib.figure import Figure
 
-    from .declare import Scale
+    from .declare import Scale, Shade
     from .explorer import Explorer
 
 
@@ -205,12 +206,24 @@ def _heights(explorer: Explorer, values: dict[str, Any]) -> tuple[float, float]:
     total = sum(
         (curves[key] for key in _stacked(explorer, values)), np.zeros(explorer.sweep.points)
     )
-    bands = [curves[key] * band[1] for key, (band, _) in values["bands"].items() if band]
+    bands = [
+        ys * shade.band[1]
+        for key, shade in values["bands"].items()
+        if shade.band
+        for _, ys in [_shaded(values["x"], curves[key], shade)]
+    ]
     spots = [y for _, y in [*values["dots"].values(), *_measured(explorer)]]
     everything = np.concatenate([*curves.values(), *bands, total[total > 0], spots])
     strong = [curves[c.id] for c in explorer.curves if c.id in curves and c.role != "part"]
     lead = np.concatenate([*strong, []])
     return extent(everything, scale.log, scale.min, scale.max, lead[np.isfinite(lead) & (lead > 0)])
+
+
+def _shaded(xs, ys, shade: Shade) -> tuple[np.ndarray, np.ndarray]:
+    """Return the part of a curve along which its band is drawn."""
+    low, high = shade.over or (-math.inf, math.inf)
+    kept = (xs >= low) & (xs <= high)
+    return xs[kept], ys[kept]
 
 
 def _draw_curves(
@@ -234,8 +247,11 @@ def _draw_curves(
         if curve.id in stacked:
             axes.fill_between(xs, base, base + ys, color=colour, alpha=0.22, linewidth=0)
             ys = base = base + ys
-        if band := values["bands"][curve.id][0]:
-            axes.fill_between(xs, ys * band[0], ys * band[1], color=colour, alpha=0.14, linewidth=0)
+        shade = values["bands"][curve.id]
+        if shade.band:
+            across, along = _shaded(xs, ys, shade)
+            low_edge, high_edge = (along * factor for factor in shade.band)
+            axes.fill_between(across, low_edge, high_edge, color=colour, alpha=0.14, linewidth=0)
         axes.plot(
             xs,
             ys,

@@ -109,6 +109,12 @@ def check_curves(explorer: Explorer) -> None:
             f"{name}: there is no unit {explorer.y_unit!r}; there are {', '.join(UNITS)}."
         )
     find(explorer.x.name).check(explorer.x.low)
+    banded = [curve.label for curve in explorer.curves if curve.bands]
+    if banded and (explorer.x.name != "batch" or explorer.across):
+        raise ExplorerError(
+            f"{name} has bands for classes at “{banded[0]}”, which are drawn over batches, so it "
+            "must sweep the batch and draw it along x."
+        )
     if explorer.x.name not in explorer.symbols():
         raise ExplorerError(
             f"{name} sweeps {explorer.x.name}, which none of its formulas uses; they use "

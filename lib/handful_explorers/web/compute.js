@@ -59,8 +59,9 @@ const isPicker = (control) => control.type === "choice" && Boolean(control.rows)
  * @property {Float64Array} ys
  * @property {number} x
  * @property {number} y
- * @property {Pair} [band]
+ * @property {Pair} [band] at the cursor
  * @property {string} of
+ * @property {import("./bands.js").Shade["shade"]} [shade] the band that is drawn
  * @typedef {object} Result
  * @property {Shown[]} curves
  * @property {{ mark: ModelMark, value: number }[]} marks

@@ -1,6 +1,7 @@
 // An explorer on the page, mount(host, spec), and in a notebook, default.render({ model, el }) for
 // anywidget.
 import "./explorer.css";
+import { covers } from "./bands.js";
 import { agree, besideMarks, besideName, faint } from "./beside.js";
 import { Model, between, extent } from "./compute.js";
 import { makeControl } from "./controls.js";
@@ -721,7 +722,9 @@ export class Explorer {
     const marks = this.marksOf(result),
       also = other ? besideMarks(marks, this.marksOf(other)) : [];
     const leading = result.curves.filter((c) => c.curve.role !== "part").map((c) => c.ys);
-    const tops = series.flatMap(({ band, ys }) => (band ? [ys.map((y) => y * band[1])] : []));
+    const tops = series.flatMap(({ shade, xs, ys }) =>
+      shade ? [ys.filter((_, i) => covers(shade, xs[i])).map((y) => y * shade.band[1])] : [],
+    );
     const y = this.axis(
       "y",
       extent(
@@ -762,7 +765,9 @@ export class Explorer {
     const moving = !(x.settled && y.settled);
     if (this.asking) return moving;
     put(this.over, "text", model.beyond(this.shown, result));
-    const bands = result.curves.flatMap((c) => (c.band && c.of ? [`${capital(c.of)}.`] : []));
+    const bands = result.curves.flatMap(({ shade }) =>
+      shade?.of ? [`${capital(shade.of)}.`] : [],
+    );
     const pinned = second ? [second.problem || `Beside it, fainter: ${second.name}.`] : [];
     put(this.scene, "text", [this.sceneText(), ...pinned, ...bands].join(" ").trim());
     this.writeValues(spec.y, result, other);
@@ -824,7 +829,7 @@ export class Explorer {
         role: c.curve.role,
         xs: c.xs,
         ys: c.ys,
-        band: c.band,
+        shade: c.shade,
         cursor: [c.x, c.y],
         X: UNDRAWN,
         Y: UNDRAWN,

@@ -144,7 +144,14 @@ interface Curve extends Entry {
   /** Factors between which measurements lie. */
   band?: Pair;
   band_label?: string;
-  bands?: { when: { experts: boolean; most?: number }; band?: Pair; text: string }[];
+  /** A band for each class of scenarios, over the batches that most of its runs have. */
+  bands?: {
+    when: { experts: boolean; most?: number };
+    band?: Pair;
+    text: string;
+    batches?: Pair;
+    beyond?: string;
+  }[];
 }
 interface Mark extends Entry {
   axis: "x" | "y";
