@@ -36,7 +36,7 @@ one_layer_on_this_computer = Explorer(
         Curve(latency.full_weight_time, "Read weights"),
         Curve(latency.compute_time, "Compute"),
     ],
-    marks=[Mark(balance.balance_batch, "predicted knee")],
+    marks=[Mark(balance.balance_batch, "predicted knee", whole="near")],
     points=[
         Points(f"measured on {_RECORDED.name}", [(p.batch, p.measured) for p in _RECORDED.points])
     ],

@@ -28,6 +28,7 @@ from handful.units import (
     format_ticks,
     format_value,
     round_times,
+    whole_count,
 )
 from handful_evidence import measured
 from handful_explorers.plotting.declare import Curve
@@ -262,6 +263,17 @@ def test_axes_are_titled_and_labelled_and_round_their_times_the_same(modules):
         [format_ticks(*one) for one in axes],
         [format_named(title, 12345, unit, 4) for title, unit in titles],
     ]
+
+
+def test_counts_become_whole_as_in_python(modules):
+    values = [0, 0.1, 0.5, 1, 1 + 1e-12, 1.5, 2.5, 20.4, 66.7, 3 * 1.1 / 1.1, 1e9 + 0.5, 1e18]
+    cases = [(value, way) for value in values for way in ("up", "down", "near", "")]
+    found = modules.evaluate(
+        """async (cases) => { const { wholeCount } = await import("/units.js");
+        return cases.map((one) => wholeCount(...one)); }""",
+        cases,
+    )
+    assert found == [whole_count(*one) for one in cases]
 
 
 def curves(a, b, c, rng):

@@ -13,6 +13,9 @@ import pkgutil
 import pytest
 
 import handful_explorers
+from handful import scenario
+from handful.scenario import page_rows
+from handful_explorers.latency import attention_against_context, latency_against_batch
 from handful_explorers.plotting import scenes
 from handful_explorers.plotting.explorer import Explorer
 
@@ -116,6 +119,68 @@ def test_a_batch_and_a_context_end_where_memory_does(name):
             if explorer.sweep.low <= at <= explorer.sweep.high:
                 words = explorer.alt_text(**{explorer.sweep.name: at})
                 assert ("is more than fits: " in words) is told
+
+
+COUNTED = ("sequence", "device", "layer")
+COUNTS = {
+    "equal_stages",
+    "fewest_layers_of_chip",
+    "best_micro_batches",
+    "micro_batches_of_batch",
+    "balance_pass",
+    "break_even_reuses",
+    "balance_context",
+    "balance_context_with_attention",
+    "attention_context",
+    "context_that_fits",
+    "block_tokens",
+}
+
+
+@pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if not e.scene))
+def test_a_count_is_read_out_as_a_whole_number(name):
+    """Nobody has 0.56 layers; a mark may stand where two curves meet."""
+    explorer = EXPLORERS[name]
+    parts = [*explorer.curves, *explorer.readouts, *explorer.marks]
+    for part in parts:
+        formula = part.formula
+        if formula.gives.unit in COUNTED or formula.name in COUNTS:
+            assert part.whole or (name, part.label) == ("cache-bill", "paid for"), part.label
+
+
+@pytest.mark.parametrize("chip", [row["name"] for row in page_rows()["hardware"]])
+def test_a_model_that_does_not_fit_is_said_not_to(chip):
+    """In every plot with room for caches, for every model: with the chips that its weights fill."""
+    rows = page_rows()
+    arithmetic = {row["name"]: row["arithmetic"] for row in rows["precision"]}
+    offered = next(row["peak_flops"] for row in rows["hardware"] if row["name"] == chip)
+    for model in (row["name"] for row in rows["model"]):
+        for precision, needed in arithmetic.items():
+            if needed not in offered:
+                continue
+            known = scenario.values(hardware=chip, model=model, precision=precision)
+            weights = known["total_parameters"] * known["bytes_per_parameter"]
+            chips = math.ceil(weights / known["memory_capacity"])
+            for explorer in (latency_against_batch, attention_against_context):
+                words = explorer.alt_text(hardware=chip, model=model, precision=precision)
+                told = f"does not fit: its weights fill {chips:,} such chips, and the machine has"
+                assert (told in words) is (chips > known["devices"]), words
+                # Where the model fits, the windows of a whole batch may still leave no room.
+                assert "room for 0" not in words or known["kv_window_bytes"]
+
+
+def test_a_limit_on_the_height_is_hatched_above_and_said():
+    explorer = EXPLORERS["memory-against-stages"]
+    full = explorer.alt_text(hardware="H100 SXM")
+    assert (
+        "Memory of one chip 92.9\xa0GB at pipeline stages 4 is more than fits: one chip has 80"
+        in full
+    )
+    assert "more than fits" not in explorer.alt_text()
+    axes = explorer.figure(hardware="H100 SXM").axes[0]
+    (hatched,) = [patch for patch in axes.patches if patch.get_hatch()]
+    assert hatched.get_y() == 80e9 and hatched.get_y() + hatched.get_height() == axes.get_ylim()[1]
+    assert not [patch for patch in explorer.figure().axes[0].patches if patch.get_hatch()]
 
 
 @pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if e.guess))

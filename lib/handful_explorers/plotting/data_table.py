@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from handful.symbolic.quantities import find
-from handful.units import format_value
+from handful.units import format_value, whole_count
 
 from .evaluation import symbol_values
 
@@ -52,7 +52,7 @@ def curve_row(explorer: Explorer, state: Mapping[str, Any], shown, stop: float) 
         value = formula(known[0] if known else {x.name: stop})
         row.append(format_value(value, scale.unit or formula.gives.unit))
     row += [
-        format_value(curve.formula(values), explorer.y_unit)
+        format_value(whole_count(curve.formula(values), curve.whole), explorer.y_unit)
         for curve, values in zip(shown, known, strict=True)
     ]
     return row

@@ -157,8 +157,10 @@ class Curve:
     class of scenarios, as ``measured.page_bands`` gives them; the first holds whose `when` fits the
     values of experts and devices, its `text` says of what, and where its band is None the text says
     that there is none.  It is drawn over its `batches` only, and `beyond` says so of a cursor
-    elsewhere; so the plot sweeps the batch.  given: symbols held at a value; scenario: a hardware, model or precision of
-    its own, so that one plot can hold a curve a chip.
+    elsewhere; so the plot sweeps the batch.  given: symbols held at a value; scenario: a hardware,
+    model or precision of its own, so that one plot can hold a curve a chip.  whole: how its values
+    are rounded where they are read out and are counts, as `whole_count` takes it; it is drawn as it
+    is.
     """
 
     formula: Formula
@@ -170,8 +172,10 @@ class Curve:
     given: Mapping[str, float] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""  # made of the label, if empty
+    whole: str = ""
 
     def __post_init__(self) -> None:
+        check_whole(self.label, self.whole)
         if self.role not in ("total", "part", "reference"):
             raise ExplorerError(
                 f"The role of “{self.label}” must be total, part or reference; got {self.role!r}."
@@ -220,7 +224,9 @@ class Mark:
 
     It is upright (axis "x") or level ("y").  band: factors (low, high); a shaded strip in place of
     a line.  limit: no more fits than this, so that all beyond is hatched, and words say so of a
-    cursor there; words only where another quantity than the sweep's runs along the axis.
+    cursor there, or of a curve that is higher there; words only where another quantity than the
+    sweep's runs along the axis.  needs: chips that hold the model alone; where there are fewer,
+    words say that in place of the limit.  whole: as a curve's.
     """
 
     formula: Formula
@@ -230,10 +236,15 @@ class Mark:
     given: Mapping[str, float] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
     limit: bool = False
+    needs: Formula | None = None
+    whole: str = ""
 
     def __post_init__(self) -> None:
-        if self.limit and (self.axis != "x" or self.band):
-            raise ExplorerError(f"The limit “{self.label}” stands on axis 'x', without a band.")
+        check_whole(self.label, self.whole)
+        if self.limit and self.band:
+            raise ExplorerError(f"The limit “{self.label}” takes no band.")
+        if self.needs and not self.limit:
+            raise ExplorerError(f"“{self.label}” says what it needs, so it must be a limit.")
         if self.axis not in ("x", "y"):
             raise ExplorerError(
                 f"The mark “{self.label}” stands on axis 'x' or 'y'; got {self.axis!r}."
@@ -482,7 +493,8 @@ class Guess:
 class Readout:
     """A formula shown as a number at the cursor, or handed to a scene.
 
-    A ratio that is meant as a share takes the unit "%".
+    A ratio that is meant as a share takes the unit "%"; a count is rounded as `whole` says, as a
+    curve's.
     """
 
     formula: Formula
@@ -491,8 +503,10 @@ class Readout:
     unit: str | None = None
     given: Mapping[str, float] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
+    whole: str = ""
 
     def __post_init__(self) -> None:
+        check_whole(self.label or self.formula.name, self.whole)
         check_given(self.label or self.formula.name, self.given, self.scenario)
 
 
@@ -509,3 +523,11 @@ def check_given(label: str, given: Mapping, scenario: Mapping) -> None:
             raise ExplorerError(
                 f"“{label}” may pin hardware, model, precision or context; got {name!r}."
             )
+
+
+def check_whole(label: str, whole: str) -> None:
+    """Check how a count is rounded."""
+    if whole not in ("", "up", "down", "near"):
+        raise ExplorerError(
+            f"“{label}” is rounded up, down or near, or not at all (''); got {whole!r}."
+        )

@@ -176,6 +176,7 @@ class Explorer:
         found = (
             [c.formula for c in self.curves]
             + [m.formula for m in self.marks]
+            + [m.needs for m in self.marks if m.needs]
             + [r.formula for r in self.readouts]
         )
         found += [n.formula for n in self.numbers.values()]
@@ -211,7 +212,8 @@ class Explorer:
 
         Keys: "x" (the grid), "curves" (id → array), "across" (id → array, parametric only), "at"
         (id → value at the cursor), "bands" (id → Shade), "marks" (label →
-        value), "readouts" (label → value), "dots" (label → (x, y)).
+        value), "lacking" (label → chips that the model alone takes, where there are fewer),
+        "readouts" (label → value), "dots" (label → (x, y)).
         """
         full = self.state(**state)
         if self.scene:

@@ -21,7 +21,7 @@ from handful.symbolic.quantities import find
 from handful.units import axis_title, format_ticks
 
 from . import labels, scenes
-from .describe import plain
+from .describe import written
 from .scenes import shapes
 from .style import DASHES, GRID, INK, PALETTE, PLAIN, SOFT, ticks
 
@@ -214,9 +214,24 @@ def _heights(explorer: Explorer, values: dict[str, Any]) -> tuple[float, float]:
     ]
     spots = [y for _, y in [*values["dots"].values(), *_measured(explorer)]]
     everything = np.concatenate([*curves.values(), *bands, total[total > 0], spots])
+    everything = np.append(everything, limits_near(explorer, values, everything))
     strong = [curves[c.id] for c in explorer.curves if c.id in curves and c.role != "part"]
     lead = np.concatenate([*strong, []])
     return extent(everything, scale.log, scale.min, scale.max, lead[np.isfinite(lead) & (lead > 0)])
+
+
+def limits_near(explorer: Explorer, values: dict[str, Any], heights) -> list[float]:
+    """Return the level limits that an axis shows beside what reaches these heights.
+
+    Those are within three times the highest; one far above would press the curves flat.
+    """
+    import numpy as np
+
+    reached = heights[np.isfinite(heights)]
+    found = [
+        values["marks"][mark.label] for mark in explorer.marks if mark.limit and mark.axis == "y"
+    ]
+    return [limit for limit in found if reached.size and limit <= 3 * float(reached.max())]
 
 
 def _shaded(xs, ys, shade: Shade) -> tuple[np.ndarray, np.ndarray]:
@@ -344,9 +359,7 @@ def _rules(
             other = np.full(100, (axes.get_ylim() if upright else axes.get_xlim())[0])
             place = _points(axes, at, other)[0] if upright else _points(axes, other, at)[1]
             lines.append((place, along) if upright else (along, place))
-            found.append(
-                (f"{mark.label} {plain(value, mark.formula.gives.unit, 3)}", place[0], upright)
-            )
+            found.append((f"{mark.label} {written(mark, value)}", place[0], upright))
     for text, at, upright in found:
         places = labels.along_a_rule(at, upright, 8.5, frame)
         place = labels.choose(places, text, 8.5, frame, taken, lines) or places[0]

@@ -112,6 +112,7 @@ def curve(c: Curve) -> dict[str, Any]:
             "band": c.band,
             "band_label": c.band_label,
             "bands": spec_bands(c),
+            "whole": c.whole,
             **settings(c),
         }
     )
@@ -127,6 +128,8 @@ def mark(m: Mark) -> dict[str, Any]:
             "unit": m.formula.gives.unit,
             "band": m.band,
             "limit": m.limit or None,
+            "needs": m.needs.tree() if m.needs else None,
+            "whole": m.whole,
             **settings(m),
         }
     )
@@ -153,6 +156,7 @@ def readout(r: Readout) -> dict[str, Any]:
             "unit": r.unit or r.formula.gives.unit,
             "digits": r.digits,
             "tree": r.formula.tree(),
+            "whole": r.whole,
             **settings(r),
         }
     )

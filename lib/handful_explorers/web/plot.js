@@ -149,6 +149,18 @@ function decimal(value) {
   return Math.abs(value) < 1 ? value.toFixed(20) : BigInt(value).toString();
 }
 
+// From where to where a mark is a strip: its range, or all beyond a limit.
+/**
+ * @param {FrameMark} mark
+ * @param {(value: number) => number} edge
+ * @param {number} end where the axis ends
+ * @returns {number[] | null}
+ */
+function stripOf({ limit, band, value }, edge, end) {
+  const ends = limit ? [edge(value), end] : band?.map((factor) => edge(value * factor));
+  return ends ? ends.sort((a, b) => a - b) : null;
+}
+
 export class Plot {
   // onCursor(value, done) hears of every move of the cursor.
   /**
@@ -595,11 +607,7 @@ export class Plot {
       const [from, to] = mark.axis === "x" ? [left, right] : [top, bottom];
       /** @param {number} v */
       const edge = (v) => Math.min(Math.max(onto(v), from), to);
-      /** @type {number[] | null} */
-      let strip = null;
-      if (mark.limit) strip = [edge(mark.value), to];
-      else if (mark.band)
-        strip = mark.band.map((factor) => edge(mark.value * factor)).sort((a, b) => a - b);
+      const strip = stripOf(mark, edge, mark.axis === "x" ? right : top);
       if (!(at >= from - 0.5 && at <= to + 0.5) && !(strip && strip[1] - strip[0] > 1)) continue;
       const item = this.pools.mark.get(mark.key),
         upright = mark.axis === "x",

@@ -135,6 +135,8 @@ interface Entry {
   given?: SymbolValues;
   scenario?: Partial<Choice>;
 }
+/** Which whole number stands for a count where it is read out. */
+type Whole = import("./units.js").Whole;
 type Role = "part" | "total" | "reference" | string;
 interface Curve extends Entry {
   id: string;
@@ -144,6 +146,7 @@ interface Curve extends Entry {
   /** Factors between which measurements lie. */
   band?: Pair;
   band_label?: string;
+  whole?: Whole;
   /** A band for each class of scenarios, over the batches that most of its runs have. */
   bands?: {
     when: { experts: boolean; most?: number };
@@ -161,12 +164,16 @@ interface Mark extends Entry {
   band?: Pair;
   /** Whether all beyond it is more than fits. */
   limit?: boolean;
+  /** Chips that hold the model alone. */
+  needs?: Tree;
+  whole?: Whole;
 }
 interface Readout extends Entry {
   label: string;
   tree: Tree;
   unit: string;
   digits: number;
+  whole?: Whole;
 }
 interface KeyedNumber extends Readout {
   key: string;
