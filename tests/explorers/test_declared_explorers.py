@@ -14,6 +14,7 @@ import pytest
 
 import handful_explorers
 from handful import scenario
+from handful.balance import machine_balance
 from handful.scenario import page_rows
 from handful_explorers.latency import attention_against_context, latency_against_batch
 from handful_explorers.plotting import scenes
@@ -213,3 +214,21 @@ def test_what_questions_say_is_so():
     bill = EXPLORERS["cache-bill"]
     known = bill.symbol_values(bill.state())
     assert (known["cache_write_ratio"], known["cache_read_ratio"]) == (1.25, 0.1)
+
+
+def test_points_of_a_machine_go_with_its_numbers():
+    """A large GPU in 16 bits has its knee at 295, and the times of a server have no place there."""
+    explorer = EXPLORERS["one-layer-on-this-computer"]
+    large = next(p.set for p in explorer.presets if p.label == "A large GPU in 16 bits")
+    knee = machine_balance(scenario.values(hardware="H100 SXM", precision="bf16"))
+    assert explorer.values(**large)["marks"]["predicted knee"] == pytest.approx(knee)
+    assert [bool(explorer.values(**state)["points"]) for state in ({}, large)] == [True, False]
+    for state, told in (({}, True), (large, False)):
+        head, rows = explorer.table(**state)
+        assert ("Measured on" in explorer.alt_text(**state)) is told
+        assert any("measured on" in cell for cell in head) is told
+        assert all(len(row) == len(head) for row in rows)
+        rings = [
+            line for line in explorer.figure(**state).axes[0].lines if line.get_marker() == "o"
+        ]
+        assert bool(rings) is told

@@ -275,7 +275,8 @@ class Points:
     """Fixed points, (x, y) or (x, y, name) each, that a plot is held against.
 
     They are measured, published or simulated.  What takes time to work out comes as a function that
-    gives them, asked once they are wanted.
+    gives them, asked once they are wanted.  when: controls with the values at which they are shown,
+    for points that another setting has nothing to do with.
 
     Values are in the base units of the axes (seconds, bytes, tokens).
 
@@ -289,6 +290,11 @@ class Points:
 
     label: str
     found: Sequence[tuple] | Callable[[], Sequence[tuple]]
+    when: Mapping[str, Any] = field(default_factory=dict)
+
+    def shown(self, state: Mapping[str, Any]) -> bool:
+        """Return whether they are shown at a full state."""
+        return all(state.get(name) == value for name, value in self.when.items())
 
     def __post_init__(self) -> None:
         if not callable(self.found):

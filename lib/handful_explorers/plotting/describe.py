@@ -148,6 +148,8 @@ def alt_text(explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any])
             ends = " to ".join(format_value(value * end, unit, 2) for end in band or ())
             sentences.append(capital(f"{curve.band_label} {ends}: {of}." if band else f"{of}."))
     for group in explorer.points:
+        if not group.shown(state):
+            continue
         low, high = (format_value(end(p[1] for p in group.at), unit) for end in (min, max))
         sentences.append(f"{capital(group.label)}: {len(group.at)} points from {low} to {high}.")
     return " ".join(sentences)

@@ -99,6 +99,7 @@ def values(explorer: Explorer, state: Mapping[str, Any]) -> dict[str, Any]:
         for readout in explorer.readouts
     }
     out["dots"] = dots(explorer, state, cursor)
+    out["points"] = [i for i, group in enumerate(explorer.points) if group.shown(state)]
     return out
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure
 
-    from .declare import Scale, Shade
+    from .declare import Points, Scale, Shade
     from .explorer import Explorer
 
 
@@ -107,19 +107,25 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
     frame = tuple(axes.get_window_extent().extents * 72 / axes.figure.dpi)
     taken = [
         (x - 3, y - 3, x + 3, y + 3)
-        for place in [*values["dots"].values(), *_measured(explorer)]
+        for place in [*values["dots"].values(), *_measured(explorer, values)]
         for x, y in [_point(axes, *place)]
     ]
     _rules(axes, explorer, values["marks"], frame, taken, lines)
-    _dots(axes, explorer, values["dots"], frame, taken, lines)
-    for i, group in enumerate(explorer.points, len(explorer.curves)):
+    _dots(axes, explorer, values, frame, taken, lines)
+    for i, group in _groups(explorer, values):
         names.append((frame[1], f"○ {group.label}", PALETTE[i % len(PALETTE)]))
     _write_names(axes, names, frame)
 
 
-def _measured(explorer: Explorer) -> list[tuple[float, float]]:
+def _groups(explorer: Explorer, values: dict[str, Any]) -> list[tuple[int, Points]]:
+    """Return the groups of points that are shown, each with the place of its colour."""
+    first = len(explorer.curves)
+    return [(first + i, explorer.points[i]) for i in values["points"]]
+
+
+def _measured(explorer: Explorer, values: dict[str, Any]) -> list[tuple[float, float]]:
     """Return (x, y) of every measured point."""
-    return [point[:2] for group in explorer.points for point in group.at]
+    return [point[:2] for _, group in _groups(explorer, values) for point in group.at]
 
 
 def _set_axes(axes, explorer: Explorer, values: dict[str, Any]) -> tuple[float, float]:
@@ -212,7 +218,7 @@ def _heights(explorer: Explorer, values: dict[str, Any]) -> tuple[float, float]:
         if shade.band
         for _, ys in [_shaded(values["x"], curves[key], shade)]
     ]
-    spots = [y for _, y in [*values["dots"].values(), *_measured(explorer)]]
+    spots = [y for _, y in [*values["dots"].values(), *_measured(explorer, values)]]
     everything = np.concatenate([*curves.values(), *bands, total[total > 0], spots])
     everything = np.append(everything, limits_near(explorer, values, everything))
     strong = [curves[c.id] for c in explorer.curves if c.id in curves and c.role != "part"]
@@ -368,18 +374,19 @@ def _rules(
 
 
 def _dots(
-    axes, explorer: Explorer, dots: dict[str, tuple], frame: labels.Box, taken: list, lines: list
+    axes, explorer: Explorer, values: dict[str, Any], frame: labels.Box, taken: list, lines: list
 ) -> None:
     """Draw dots and rings with their names.
 
     Where they crowd, some keep their names and the others are in the table.
     """
+    dots = values["dots"]
     named: list[tuple[float, float, str, float, str]] = [
         (px, py, label, 8, INK) for label, (px, py) in dots.items()
     ]
     for px, py in dots.values():
         axes.plot([px], [py], "o", color=INK, markersize=4.5)
-    for i, group in enumerate(explorer.points, len(explorer.curves)):
+    for i, group in _groups(explorer, values):
         colour = PALETTE[i % len(PALETTE)]
         axes.plot(
             [p[0] for p in group.at],

@@ -62,7 +62,10 @@ def plot(e: Explorer) -> dict[str, Any]:
         **({"across": across(*e.across)} if e.across else {}),
         "curves": [curve(c) for c in e.curves],
         "marks": [mark(m) for m in e.marks],
-        "points": [{"label": g.label, "at": [list(p) for p in g.at]} for g in e.points],
+        "points": [
+            trimmed({"label": g.label, "at": [list(p) for p in g.at], "when": dict(g.when)})
+            for g in e.points
+        ],
         "values": base_values(e),
     }
 

@@ -38,6 +38,7 @@ def check(explorer: Explorer) -> None:
     check_controls(explorer)
     check_followers(explorer)
     check_presets(explorer)
+    check_points(explorer)
     check_guess(explorer)
 
 
@@ -85,6 +86,19 @@ def check_followers(explorer: Explorer) -> None:
                 f"{explorer.name}: {name} follows the page's scenario, so it must start from the "
                 f"book's own, {book[name]}; it starts from {value}."
             )
+
+
+def check_points(explorer: Explorer) -> None:
+    """Check that points are shown at values that controls can take."""
+    names = {control.name: control for control in explorer.controls}
+    for group in explorer.points:
+        for name, value in group.when.items():
+            if name not in names:
+                raise ExplorerError(
+                    f"{explorer.name} shows “{group.label}” at a value of {name}, for which it has "
+                    "no control."
+                )
+            names[name].check(value)
 
 
 def check_curves(explorer: Explorer) -> None:

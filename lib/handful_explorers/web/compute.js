@@ -75,6 +75,16 @@ const isPicker = (control) => control.type === "choice" && Boolean(control.rows)
  * @property {string} key
  */
 
+// The groups of points that are shown for a state; as Points.shown.
+/**
+ * @param {Pick<PlotSpec, "points">} spec
+ * @param {State} state
+ */
+export const shownPoints = ({ points = [] }, state) =>
+  points.filter(({ when = {} }) =>
+    Object.entries(when).every(([name, value]) => state[name] === value),
+  );
+
 // Values of symbols for a state: the scenario's rows, what the explorer holds fixed, and its
 // controls.
 export class Values {
@@ -245,8 +255,9 @@ export class Model extends Values {
     /** @type {{ name: string, entry: Entry }[]} */
     this.dotted = [];
     // Fixed points: they keep the colours after the curves', group by group.
-    /** @type {Dot[]} */
-    this.points = (spec.points || []).flatMap(({ at }, i) =>
+    this.groups = spec.points || [];
+    /** @type {Dot[][]} */
+    this.points = this.groups.map(({ at }, i) =>
       at.map(([x, y, label = ""], k) => ({
         label,
         key: `${i} ${k}`,
@@ -362,7 +373,8 @@ export class Model extends Values {
         if (Number.isFinite(x) && Number.isFinite(y))
           out.dots.push({ label: name, key: name, x, y });
       }
-    out.dots.push(...this.points);
+    const shown = shownPoints(this.spec, state);
+    out.dots.push(...this.points.filter((_, i) => shown.includes(this.groups[i])).flat());
     return out;
   }
 
@@ -415,7 +427,7 @@ export class Model extends Values {
           `${curve.label} ${formatNamed(curve.label, wholeCount(y, curve.whole), spec.y.unit)}`,
       )
       .join("; ");
-    const groups = (spec.points || []).map(({ label, at }) => {
+    const groups = shownPoints(spec, state).map(({ label, at }) => {
       const [least, most] = [Math.min, Math.max].map((end) =>
         formatValue(end(...at.map((p) => p[1])), spec.y.unit),
       );
@@ -502,7 +514,7 @@ export class Model extends Values {
         ),
       ];
     });
-    const groups = spec.points || [];
+    const groups = shownPoints(spec, state);
     for (const row of body) row.push(...groups.map(() => ""));
     groups.forEach(({ at }, i) => {
       for (const [x, y, ...label] of at) {

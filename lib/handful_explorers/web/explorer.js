@@ -3,7 +3,7 @@
 import "./explorer.css";
 import { covers } from "./bands.js";
 import { agree, besideMarks, besideName, faint } from "./beside.js";
-import { Model, between, extent, limitsNear } from "./compute.js";
+import { Model, between, extent, limitsNear, shownPoints } from "./compute.js";
 import { makeControl } from "./controls.js";
 import { dataTable } from "./data_table.js";
 import * as dom from "./dom.js";
@@ -911,16 +911,18 @@ export class Explorer {
         }),
       );
     }
+    const shown = shownPoints({ points: this.groups }, this.shown);
     for (const group of this.groups)
-      live.add(
-        this.writeValue({
-          key: `g-${group.label}`,
-          label: group.label,
-          text: `${group.at.length} points`,
-          swatch: `ex-c${group.index % 8}`,
-          ring: true,
-        }),
-      );
+      if (shown.includes(group))
+        live.add(
+          this.writeValue({
+            key: `g-${group.label}`,
+            label: group.label,
+            text: `${group.at.length} points`,
+            swatch: `ex-c${group.index % 8}`,
+            ring: true,
+          }),
+        );
     for (const { readout, value } of result.readouts) {
       const { label: name, unit, digits, whole } = readout;
       live.add(

@@ -188,6 +188,8 @@ interface Preset {
 interface PointGroup {
   label: string;
   at: [number, number, string?][];
+  /** Values of controls at which they are shown. */
+  when?: State;
 }
 interface Dots {
   over: Kind;
