@@ -9,7 +9,8 @@ from handful_evidence import measured
 
 from .plotting.explorer import Control, Curve, Explorer, Guess, Mark, Preset, Readout, Scale, Sweep
 
-_ROOM = Mark(latency.batch_that_fits, "room for", limit=True)
+_MODEL_ALONE = latency.fewest_devices_for_weights
+_ROOM = Mark(latency.batch_that_fits, "room for", limit=True, needs=_MODEL_ALONE, whole="down")
 
 
 def _context() -> Control:
@@ -78,7 +79,7 @@ latency_against_batch = Explorer(
     "latency of its layers, "
     "which no batch shortens. The shaded band is where measured steps of such models on so many "
     "chips lie above the "
-    "roofline, if enough were published.",
+    "roofline, at the batches of most published runs, if there are enough of them.",
 )
 
 cost_against_batch = Explorer(
@@ -173,12 +174,21 @@ attention_against_context = Explorer(
         Curve(latency.step_time, "Step without it", role="reference"),
     ],
     marks=[
-        Mark(latency.attention_context, "attention = weights"),
-        Mark(balance.balance_context_with_attention, "caches = compute"),
-        Mark(memory_wall.context_that_fits, "room for", limit=True),
+        Mark(latency.attention_context, "attention = weights", whole="near"),
+        Mark(balance.balance_context_with_attention, "caches = compute", whole="near"),
+        Mark(
+            memory_wall.context_that_fits,
+            "room for",
+            limit=True,
+            needs=_MODEL_ALONE,
+            whole="down",
+        ),
     ],
     controls=[Control(IntSlider(value=1024, min=1, max=8192), "batch", "Batch")],
-    readouts=[latency.attention_context, balance.balance_context_with_attention],
+    readouts=[
+        Readout(latency.attention_context, whole="near"),
+        Readout(balance.balance_context_with_attention, whole="near"),
+    ],
     presets=[
         Preset(
             "200k tokens", {"context": 200e3}, "compute is drawn flat in the context", "1:34:28"
