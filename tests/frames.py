@@ -49,12 +49,13 @@ SET_UP = """async () => {
       clientX: box.left + box.width * (0.35 + 0.003 * (i % 100)), clientY: box.top + 90,
       button: 0, pointerId: 1, bubbles: true }));
     const start = Number(input.value), span = input.max - input.min,
-      step = span / 100 * (start > span / 2 ? -1 : 1);
+      step = Math.ceil(span / 100) * (start - input.min > span / 2 ? -1 : 1),
+      count = Math.floor((step > 0 ? input.max - start : start - input.min) / Math.abs(step)) + 1;
     let down = false;
     window.moves = {
       cursor: (i) => { if (!down) send("pointerdown", i); down = true; send("pointermove", i); },
       slider: (i) => {
-        input.value = start + step * (i % 45);
+        input.value = start + step * (i % count);
         input.dispatchEvent(new Event("input", { bubbles: true })); } };
 }"""
 TIME = """async ([what, from, count]) => {
@@ -73,7 +74,7 @@ TIME = """async ([what, from, count]) => {
           channel.port2.postMessage(0);
         });
       }));
-      if (i === from + 3) moved = window.picture() !== before;
+      if (i < from + 5) moved ||= window.picture() !== before;
     }
     if (!moved) throw new Error(`${location}: nothing moved by the ${what}`);
     return times;
