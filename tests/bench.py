@@ -437,6 +437,7 @@ def beside_stock() -> None:
 
 
 def main(chosen: list[str]) -> None:
+    by_page = (frames.frames, frames.processor_time, frames.load_tasks)
     measures = (
         cold_import,
         cold_command,
@@ -448,8 +449,7 @@ def main(chosen: list[str]) -> None:
         bundles,
         page_weights,
         beside_stock,
-        frames.frames,
-        frames.load_tasks,
+        *by_page,
     )
     names = {measure.__name__ for measure in measures}
     pages = [name for name in chosen if name not in names]
@@ -457,7 +457,7 @@ def main(chosen: list[str]) -> None:
         if names.intersection(chosen) and measure.__name__ not in chosen:
             continue
         try:
-            if measure in (frames.frames, frames.load_tasks):
+            if measure in by_page:
                 measure(pages)
             else:
                 measure()

@@ -173,6 +173,50 @@ def frames(only: list[str]) -> None:
             other.close()
 
 
+def busy(page: Any, what: str) -> float:
+    """Return the main thread's processor time of a movement, in milliseconds, unslowed."""
+    cdp = page.context.new_cdp_session(page)
+    cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def task_time() -> float:
+        metrics = cdp.send("Performance.getMetrics")["metrics"]
+        return next(one["value"] for one in metrics if one["name"] == "TaskDuration") * 1000
+
+    timed(page, what, 0, 20)
+    before = task_time()
+    timed(page, what, 20, 60)
+    after = task_time()
+    cdp.detach()
+    return (after - before) / 60
+
+
+def processor_time(only: list[str]) -> None:
+    """Print what each chapter's movements take of the main thread beside stock's (least of three).
+
+    Waits for a busy machine do not count, and all that a movement sets off does: of a stock page
+    also the loading of its next picture, which comes after the first frame.
+    """
+    names = stock.chapters()
+    folder = stock.page(names)
+    print(
+        f"{'main thread for a movement, ms':30s}  cursor  slider   stock   ÷ stock: cursor, slider"
+    )
+    with site() as ours, site(folder) as theirs, chromium() as browser:
+        for name in [one for one in names if not only or one in only]:
+            page = open_chapter(browser, f"{ours}{name}.html", ".ex-controls input[type=range]")
+            other = open_chapter(browser, f"{theirs}{name}.html", "[role=slider]")
+            ways = ((page, "cursor"), (page, "slider"), (other, "slider"))
+            turns = [[busy(*way) for way in ways] for _ in range(3)]
+            cursor, slider, least = (min(times) for times in zip(*turns, strict=True))
+            print(
+                f"{name:30s}{cursor:8.2f}{slider:8.2f}{least:8.2f}"
+                f"{cursor / least:18.2f}{slider / least:8.2f}",
+                flush=True,
+            )
+            page.close()
+            other.close()
+
+
 def load_tasks(only: list[str]) -> None:
     """Print the longest task of each page's load, slowed four times (median of three loads)."""
     with site() as address, chromium() as browser:

@@ -57,7 +57,16 @@ const doubled = (corners) =>
 
 test("a ribbon encloses what lies between its edges, and nothing over a gap", () => {
   assert.equal(ribbonPoints([0, 2, 4], [9, 9, 9], [1, 1, 1]), "0,1 4,1 4,9 0,9 0,1");
-  const parted = ribbonPoints([0, 1, 2, 5, 6, 7, 8, 9], Array(8).fill(9), [1, 1, NaN, 3, 3, NaN, 5, 5]);
+  const parted = ribbonPoints([0, 1, 2, 5, 6, 7, 8, 9], Array(8).fill(9), [
+    1,
+    1,
+    NaN,
+    3,
+    3,
+    NaN,
+    5,
+    5,
+  ]);
   assert.equal(Math.abs(doubled(points(parted))), 2 * (8 + 6 + 4));
   assert.equal(ribbonPoints([], [], []), "");
 });

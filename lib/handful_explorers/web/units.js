@@ -339,8 +339,7 @@ export function roundTimes(low, high, most = 10) {
  * @param {string} noun
  * @param {string} [nouns]
  */
-export const plural = (n, noun, nouns = `${noun}s`) =>
-  `${grouped(n)} ${n === 1 ? noun : nouns}`;
+export const plural = (n, noun, nouns = `${noun}s`) => `${grouped(n)} ${n === 1 ? noun : nouns}`;
 
 // As toLocaleString("en") has it, whose first call costs a page some 30 ms.
 /** @param {number} n */
