@@ -294,7 +294,10 @@ const WORDS = {
 };
 
 // A dimension in words.
-/** @param {Dimension} dimension */
+/**
+ * @param {Dimension} dimension
+ * @returns {string}
+ */
 export function dimensionInWords(dimension) {
   const powers = Object.entries(dimension);
   if (!powers.length) return "a number without a unit";
