@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -72,6 +74,36 @@ def test_every_explorer_of_the_book_moves(page_name, site, shared):
             expect(button).to_have_attribute("aria-pressed", "true")
         assert figure.locator(".ex-notice:visible").count() == 0
     assert tab.faults == []
+
+
+def test_one_preset_is_pressed_and_takes_back_what_another_set(site, shared):
+    """Five with two tokens a step is also five; it is pressed alone, and leaves nothing behind."""
+    page = shared(reduced_motion="reduce").open(site + "reading-api-prices.html")
+    figure = page.locator("#explorer-ratio-to-batch")
+    figure.scroll_into_view_if_needed()
+    pressed = figure.locator(".ex-preset-button[aria-pressed=true]")
+    for label, tokens in (
+        ("Five, as the lecture takes it", "1"),
+        ("Five, two tokens a step", "2"),
+        ("Five, as the lecture takes it", "1"),
+    ):
+        figure.get_by_role("button", name=label).click()
+        expect(pressed).to_have_text([label])
+        slider = figure.get_by_role("slider", name="Tokens a step").first
+        expect(slider).to_have_attribute("aria-valuetext", re.compile(f"^{tokens}\\b"))
+
+
+def test_what_follows_no_scenario_names_none(site, shared):
+    """Each curve of this plot holds its own model, so the bar has no part in it."""
+    page = shared(reduced_motion="reduce").open(site + "reading-api-prices.html")
+    for name, text in (("prompt-growth", ""), ("ratio-to-batch", "Shown for ")):
+        figure = page.locator(f"#explorer-{name}")
+        figure.scroll_into_view_if_needed()
+        expect(figure).to_have_attribute("data-mounted", "yes")
+        figure.locator(".ex-row").first.wait_for()
+        scene = figure.locator(".ex-scene")
+        expect(scene).to_have_text(re.compile(f"^{text}"))
+        assert bool(scene.inner_text()) == bool(text)
 
 
 def test_the_cursor_covers_no_name_on_a_phone(site, shared):

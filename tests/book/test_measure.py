@@ -136,6 +136,35 @@ def test_what_was_measured_becomes_the_books_chip_on_request_only(watch, site):
     assert tab.faults == []
 
 
+def test_reset_brings_the_recorded_run_back(watch, site):
+    """Rates and dots go together: those of the recorded machine, or the reader's own."""
+    tab, page = opened(watch, site, GPU_FOUND)
+    values = page.locator(f"{PLOT} .ex-values")
+    page.locator(PLOT).scroll_into_view_if_needed()
+    expect(values).to_contain_text("measured on")
+    recorded = values.inner_text()
+    button(page, "Measure this computer").click()
+    button(page, "Check the prediction").click()
+    expect(values).to_contain_text("measured here")
+    assert "roofline" not in page.locator("#measure [role=status]").inner_text()
+    page.locator(PLOT).get_by_role("button", name="Reset").click()
+    expect(values).to_have_text(re.compile("measured on"))
+    assert values.inner_text() == recorded
+    button(page, "Check the prediction").click()
+    expect(values).to_contain_text("measured here")
+    assert tab.faults == []
+
+
+def test_a_time_below_the_roofline_asks_for_another_measurement(watch, site):
+    tab, page = opened(watch, site, GPU_FOUND.replace("best: 1e11", "best: 1e10"))
+    button(page, "Measure this computer").click()
+    button(page, "Check the prediction").click()
+    expect(page.locator("#measure [role=status]")).to_contain_text(
+        "below its own roofline, where no time can"
+    )
+    assert tab.faults == []
+
+
 def test_a_measurement_can_be_stopped_and_begun_again(watch, site):
     tab, page = opened(watch, site, TIMED.format(least=600_000))
     button(page, "Measure this computer").click()

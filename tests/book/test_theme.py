@@ -93,6 +93,8 @@ def test_contents_of_the_page_follow_and_lead(site, watch):
     page.mouse.wheel(0, -400)
     page.locator(".back-to-top").click()
     expect(page.locator("article section h1")).to_be_in_viewport()
+    far = page.locator('#page-contents [aria-current="true"]', has_text="The floor under latency")
+    expect(far).to_have_count(0)
     assert tab.faults == []
 
 

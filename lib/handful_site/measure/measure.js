@@ -8,6 +8,8 @@ const MISSING =
   "This browser has neither WebGPU nor WebAssembly with SIMD. A script alone handles one number " +
   "at a time, which would measure the script; the command below measures this computer.";
 
+const WEIGHTS = 4096 ** 2; // of the layer that worker.js times
+
 /**
  * @typedef {{ best: number, worst: number, runs: number }} Rate
  * @typedef {object} Found what worker.js posts
@@ -117,6 +119,12 @@ class Measurement {
     /** @type {Rates} */
     this.rates = { memory_bandwidth: 0, peak_flops: 0 };
     this.knee = 0;
+    /**
+     * The dots that the plot came with.
+     *
+     * @type {PlotSpec["points"]}
+     */
+    this.recorded = undefined;
     const first = /** @type {HTMLButtonElement} */ (place.querySelector("button"));
     this.again = first;
     this.check = h("button", { type: "button", text: "Check the prediction" });
@@ -243,7 +251,19 @@ class Measurement {
           )
         : line("Measured knee", "none", `between batch ${first} and ${last}`),
     );
-    this.said.textContent = "Checked: the dots in the plot are your computer’s times.";
+    this.said.textContent =
+      "Checked: the dots in the plot are your computer’s times." +
+      (points.some(([batch, time]) => time < 0.9 * this.roofline(batch))
+        ? " Some of them lie below its own roofline, where no time can: the measurement of its two " +
+          "rates was disturbed. Measure again."
+        : "");
+  }
+
+  // The least time of a layer, by the two rates.
+  /** @param {number} batch */
+  roofline(batch) {
+    const { memory_bandwidth, peak_flops } = this.rates;
+    return WEIGHTS * Math.max(4 / memory_bandwidth, (2 * batch) / peak_flops);
   }
 
   // The page's plot goes over to these rates, with these times as its dots.
@@ -254,10 +274,12 @@ class Measurement {
     if (!plot) return;
     const { host, spec, state } = plot;
     plot.destroy();
+    this.recorded ??= spec.points;
     const when = { bytes_per_parameter: 4 };
     spec.points = at.length ? [{ label: "measured here", at, when }] : [];
     const next = mount(host, spec);
     plots.set(this.figure, next);
+    next.reset.addEventListener("click", () => this.restore());
     next.set({ ...state, ...when });
     for (const control of spec.controls)
       if (control.type === "log" && control.name in this.rates) {
@@ -268,6 +290,22 @@ class Measurement {
           { glide: true },
         );
       }
+  }
+
+  // The plot goes back to the recorded machine: its rates with its dots.
+  restore() {
+    const { plots, mount } = this.page,
+      plot = plots.get(this.figure);
+    if (!plot) return;
+    const { host, spec } = plot;
+    plot.destroy();
+    spec.points = this.recorded;
+    const next = mount(host, spec);
+    plots.set(this.figure, next);
+    next.reset.focus();
+    this.said.textContent =
+      "The plot shows the recorded machine again. Check the prediction, or measure again, and it " +
+      "shows yours.";
   }
 
   // Of the chip's fields those that were measured; its memory is what a browser tells of it.

@@ -93,8 +93,8 @@ function menu(name, folds) {
   tell();
 }
 
-// The page's contents show where the reader is: the last heading that came into the upper third, or
-// the one chosen.
+// The page's contents show where the reader is: the last heading above the line below the upper
+// third, none above the first of them, or the one chosen.
 /** @param {HTMLElement} nav */
 function follow(nav) {
   /** @type {Map<Element, HTMLAnchorElement>} */
@@ -106,11 +106,12 @@ function follow(nav) {
     if (heading) links.set(heading, link);
   }
   let chosen = -Infinity;
-  const show = (/** @type {HTMLAnchorElement} */ here) => {
+  const show = (/** @type {HTMLAnchorElement | undefined} */ here) => {
     for (const link of links.values())
       if (link === here) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
-    for (const entry of all("li", nav)) entry.classList.toggle("is-here", entry.contains(here));
+    for (const entry of all("li", nav))
+      entry.classList.toggle("is-here", Boolean(here && entry.contains(here)));
   };
   const choose = (/** @type {string} */ hash) => {
     const link = [...links.values()].find((one) => hash.length > 1 && one.hash === hash);
@@ -120,19 +121,31 @@ function follow(nav) {
   };
   choose(location.hash);
   addEventListener("hashchange", () => choose(location.hash));
+  // Whoever goes on from there has not chosen where that leads.
+  const leave = () => {
+    chosen = -Infinity;
+  };
+  for (const way of ["wheel", "touchmove", "keydown"])
+    addEventListener(way, leave, { passive: true });
   document.addEventListener("click", (event) => {
     const link = closest(event, "a[href]");
+    leave();
     if (link?.hash && link.hash === location.hash && link.pathname === location.pathname)
       choose(link.hash);
   });
+  /** @type {Set<Element>} */
+  const passed = new Set();
   const watcher = new IntersectionObserver(
     (entries) => {
-      const last = entries.filter((entry) => entry.isIntersecting).pop(),
-        link = last && links.get(last.target);
+      for (const { target, isIntersecting } of entries)
+        if (isIntersecting) passed.add(target);
+        else passed.delete(target);
       // the way to what was chosen leads past others
-      if (link && performance.now() > chosen + 1000) show(link);
+      if (performance.now() < chosen + 1000) return;
+      const last = [...links.keys()].filter((heading) => passed.has(heading)).pop();
+      show(last && links.get(last));
     },
-    { rootMargin: "0px 0px -70% 0px" },
+    { rootMargin: "10000000px 0px -70% 0px" }, // all above counts, however far
   );
   for (const heading of links.keys()) watcher.observe(heading);
 }
