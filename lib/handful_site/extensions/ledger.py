@@ -99,6 +99,7 @@ def checked(chapter: str) -> Part:
     if not claims:
         raise ValueError(f"The ledger has no claim of a chapter “{chapter}”.")
     e = html.escape
+    held = sum(claim.verdict == "holds" for claim in claims)
     rows = "".join(
         f'<tr><th scope="row"><a class="lecture-time" href="{e(claim.address)}">{claim.time}</a> '
         f"{claim.who}</th><td>{e(claim.statement)}"
@@ -108,9 +109,11 @@ def checked(chapter: str) -> Part:
         for claim in sorted(claims, key=lambda claim: claim.seconds)
     )
     return Part(
+        f'<details class="fold"><summary>{len(claims)} statements of the lecture, {held} of which '
+        "hold without conditions</summary>"
         '<div class="ledger-checked plain-table"><table><thead><tr><th scope="col">Who</th>'
         '<th scope="col">What was said, and what comes out</th><th scope="col">Verdict</th></tr>'
-        f"</thead><tbody>{rows}</tbody></table></div>"
+        f"</thead><tbody>{rows}</tbody></table></div></details>"
     )
 
 

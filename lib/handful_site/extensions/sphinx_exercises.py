@@ -242,7 +242,7 @@ def stack_node(texts: Texts, group: list[Card]) -> exercise_part:
     """Return cards that wait behind one line; a script asks them one at a time."""
     count = len(group)
     words = "One question on this part" if count == 1 else f"{count} questions on this part"
-    return made("details", "recall", said("summary", text=words), cards_node(texts, group))
+    return made("details", "fold recall", said("summary", text=words), cards_node(texts, group))
 
 
 # Problems
@@ -392,14 +392,15 @@ class PlaceExercises(SphinxTransform):
                     anchor,
                     location=(str(ROOT / group[0].file), group[0].front.line),
                 )
-        if stacks := list(self.document.findall(recall_here)):
+        stacks = list(self.document.findall(recall_here))
+        if stacks:
             self._stacks(texts, stacks, groups)
         else:
             for anchor, group in groups.items():
                 if anchor in places:
                     put(places[anchor], cards_node(texts, group))
         if mine[1]:
-            self._problems(texts, places, mine[1])
+            self._problems(texts, places, mine[1], folded=bool(stacks))
 
     def _stacks(
         self, texts: Texts, stacks: list[recall_here], groups: dict[str, list[Card]]
@@ -420,7 +421,12 @@ class PlaceExercises(SphinxTransform):
                 logger.error("No card asks about what stands before this stack.", location=stack)
 
     def _problems(
-        self, texts: Texts, places: dict[str, nodes.section], group: list[Problem]
+        self,
+        texts: Texts,
+        places: dict[str, nodes.section],
+        group: list[Problem],
+        *,
+        folded: bool,
     ) -> None:
         link = nodes.reference(
             "", "", nodes.Text("Practice"), internal=True, exercise=("practice", "")
@@ -438,6 +444,9 @@ class PlaceExercises(SphinxTransform):
             ),
             *(problem_node(texts, problem) for problem in group),
         )
+        if folded:
+            count = said("summary", text=f"{len(group)} problems")
+            listed = made("details", "fold", count, listed)
         if CHECK_YOURSELF in places:
             put(places[CHECK_YOURSELF], listed)
             return

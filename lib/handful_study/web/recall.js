@@ -31,20 +31,26 @@ function mountStack(stack) {
   }
   stack.append(h("p", { class: "recall-turn" }, place, " ", back, " ", next));
   show(0);
-  // Review and the search lead to a single card.
-  const follow = () => {
-    const wanted = cards.findIndex((card) => `#${card.id}` === location.hash);
-    if (wanted < 0) return;
-    stack.open = true;
-    show(wanted);
-    cards[wanted].scrollIntoView({ block: "center" });
-  };
-  addEventListener("hashchange", follow);
-  follow();
+  stack.addEventListener("fold-reach", ({ target }) => {
+    const wanted = cards.findIndex((card) => card === target);
+    if (wanted >= 0) show(wanted);
+  });
+}
+
+// Review, Practice and the search lead to a single card or problem.
+function reach() {
+  const wanted = location.hash && document.getElementById(location.hash.slice(1)),
+    fold = wanted ? wanted.closest("details.fold") : null;
+  if (!wanted || !(fold instanceof HTMLDetailsElement)) return;
+  fold.open = true;
+  wanted.dispatchEvent(new CustomEvent("fold-reach", { bubbles: true }));
+  wanted.scrollIntoView({ block: "center" });
 }
 
 /** @param {ParentNode} root */
 export function mountStacks(root) {
   for (const stack of root.querySelectorAll("details.recall"))
     if (stack instanceof HTMLDetailsElement) mountStack(stack);
+  addEventListener("hashchange", reach);
+  reach();
 }
