@@ -12,7 +12,9 @@ from pathlib import Path
 from bs4 import BeautifulSoup, Tag
 
 ROOT = Path(__file__).resolve().parents[1]
-UNSEEN = "script, style, template, noscript, [hidden], .headerlink, .explorer-data, .cell_input, form"
+UNSEEN = (
+    "script, style, template, noscript, [hidden], .headerlink, .explorer-data, .cell_input, form"
+)
 # What a reader has to deal with before the text goes on; a formula is part of it.
 STOPS = "figure, table, .fold, .cards, .admonition, .problems, .ask"
 

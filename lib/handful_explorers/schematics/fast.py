@@ -24,10 +24,10 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         text(0, 13, "One step", "ink strong"),
         text(WIDTH, 13, told[f"step_{mode}"], "ink", "end"),
         rect(0.5, 22.5, WIDTH - 1, 43, "soft outline"),
-        named("weights", rect(0, 22, weights, 44, "c0")),
+        named("weights", rect(0, 22, weights, 44, "c1")),
         text(weights / 2, 41, "weights", "paper strong", "middle"),
         text(weights / 2, 57, told["weights_time"], "paper small", "middle"),
-        named("caches", rect(weights, 22, caches, 44, "c1")),
+        named("caches", rect(weights, 22, caches, 44, "c2")),
         text(0, 112, "On the machine", "ink strong"),
         text(0, 202, "What a token pays", "ink strong"),
         named("floor", line(0, 242, WIDTH, 242, "grid")),
@@ -46,7 +46,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     if step in (2, 3, 5, 6):
         share = WIDTH * value(f"price_{mode}") / value("price_alone")
         price = "the normal price" if mode == "normal" else f"{told[f'price_{mode}']} times that"
-        out.append(named("share", rect(0, 214, share, 22, "c0")))
+        out.append(named("share", rect(0, 214, share, 22, "c1")))
         out.append(text(WIDTH, 202, price, "ink", "end"))
     return out
 
@@ -71,7 +71,9 @@ fast_mode = Schematic(
         "asked": Number("= 6", 1),
         "speedup": "= 2.5",
         "weights_time": f"full_weight_time {MACHINE}",
-        "normal": Number(f"batch_from_price price_ratio={{asked}} speedup={{speedup}} {ALL}", 3, "1"),
+        "normal": Number(
+            f"batch_from_price price_ratio={{asked}} speedup={{speedup}} {ALL}", 3, "1"
+        ),
         "fast": Number(f"fast_batch batch={{normal}} speedup={{speedup}} {ALL}", unit="1"),
         "alone": "= 1",
         **_mode("normal"),
@@ -100,7 +102,7 @@ fast_mode = Schematic(
         ),
         Step(
             "Reading the weights takes most of that, whoever is there. What is left of it is enough"
-            " for {fast} caches, and so everybody else has to get off.",
+            " for about {fast} caches, and so everybody else has to get off.",
             "The bar now ends at the dashed line. After the weights it has room for {fast} caches,"
             " {caches_fast}; {fast} dots are left.",
         ),

@@ -112,7 +112,7 @@ def condition_and_text(text: str) -> tuple[condition, str]:
 def where(asked: condition) -> dict:
     """Return what the page needs of a condition, and whether it holds for the default scenario."""
     data = json.dumps(asked.page(), separators=(",", ":"), allow_nan=False)
-    return {"data": data, "holds": asked.holds(**scenario.DEFAULT)}
+    return {"data": data, "holds": asked.holds(**scenario.PAGE)}
 
 
 # Guesses

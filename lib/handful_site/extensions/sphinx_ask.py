@@ -34,7 +34,8 @@ class AskDirective(SphinxDirective):
             self._field(name, item.astext(), "choose" in self.options) for item in items.children
         )
         form = (
-            f'<form class="ask-form" data-ask="{escape(name)}" aria-label="Your guess" hidden>{fields}'
+            f'<form class="ask-form" data-ask="{escape(name)}" aria-label="Your guess" hidden>'
+            f"{fields}"
             '<button class="ask-keep">Keep my guess</button>'
             '<p class="ask-said" role="status"></p></form>'
         )
