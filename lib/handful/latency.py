@@ -417,6 +417,16 @@ batch_that_fits = Formula(
 )
 
 
+fewest_devices_for_weights = Formula(
+    q.fewest_devices,
+    w * N_total / q.memory_capacity.symbol,
+    name="fewest_devices_for_weights",
+    source="derived",
+    meaning="chips whose memory the weights alone would fill",
+    conventions=("no memory kept back for caches, activations or fragmentation",),
+)
+
+
 # Fast mode, counted in caches: reading is the limit, so that a step is as long as reading the
 # weights, which weigh B_w caches, and the caches of its batch.
 

@@ -38,6 +38,25 @@ def plural(count: float, noun: str, nouns: str | None = None) -> str:
     return f"{shown} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
+def whole_count(value: float, way: str) -> float:
+    """Return a count as a whole number: "up" for what is needed, "down" for what fits, or "near".
+
+    What is needed or best is one at least.  Without a way, and without end, it stays as it is.
+
+    >>> whole_count(20.4, "up"), whole_count(0.1, "up"), whole_count(66.7, "down")
+    (21, 1, 66)
+    >>> whole_count(37.4, "near"), whole_count(0.2, "near"), whole_count(0.2, "")
+    (37, 1, 0.2)
+    """
+    if not way or not math.isfinite(value):
+        return value
+    # Products of floats may miss a whole number by their last bits.
+    slack = 1e-9 * max(1, abs(value))
+    if way == "down":
+        return math.floor(value + slack)
+    return max(1, math.ceil(value - slack) if way == "up" else math.floor(value + 0.5))
+
+
 class Unit(NamedTuple):
     """The form in which one unit is written.
 

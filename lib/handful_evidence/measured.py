@@ -14,7 +14,9 @@ is shared.  So a band is made for each class of both, from no less than ``FEWEST
 with fewer has none.
 
 Conventions: a band is the central 90 % (5th to 95th percentile, straight lines between neighbours),
-rounded outward to one decimal.  Caches have the bytes that the row states, else one byte an element
+rounded outward to one decimal.  A plot shows it over the central 80 % of its rows' batches, rounded
+inward to whole sequences: beyond them rows are few and come from machines at the edge of the
+class.  Caches have the bytes that the row states, else one byte an element
 at fp8 and fp4.  Fp4 weights count half a byte, as in every scenario.  Servers that guess tokens
 ahead are left out, since their steps give several.
 
@@ -53,6 +55,7 @@ __all__ = [
     "class_of",
     "count_left_out",
     "describe_band",
+    "describe_unusual",
     "leave_source_out",
     "page_bands",
     "ratios",
@@ -138,7 +141,8 @@ class Band:
     """A band of factors above the floor that holds the central 90 % of a class's rows.
 
     `count` rows made it and `inside` of them, nine tenths, lie in it; `models` and `chips` are what
-    they were measured on; `batches` are the fewest and the most sequences at once among them.
+    they were measured on; `batches` are the fewest and the most sequences at once among them, and
+    `usual` those between which eight tenths of the rows lie.
     """
 
     kind: Class
@@ -149,6 +153,7 @@ class Band:
     models: tuple[str, ...]
     chips: tuple[str, ...]
     batches: tuple[float, float]
+    usual: tuple[int, int]
 
     @property
     def name(self) -> str:
@@ -364,6 +369,7 @@ def band_of(kind: Class) -> Band | None:
         return None
     low, high = _outward(rows)
     batches = [row.batch for row in rows]
+    cuts = statistics.quantiles(batches, n=10, method="inclusive")
     return Band(
         kind,
         len(rows),
@@ -373,6 +379,7 @@ def band_of(kind: Class) -> Band | None:
         tuple(sorted({row.model for row in rows})),
         tuple(sorted({row.chip for row in rows})),
         (min(batches), max(batches)),
+        (math.ceil(cuts[0]), math.floor(cuts[-1])),
     )
 
 
@@ -422,7 +429,27 @@ def describe_band(kind: Class) -> str:
     makers = sorted({facts.get("accelerators", chip)["vendor"] for chip in found.chips})
     return (
         f"nine tenths of {found.count} published runs of {kind.text} (chips of "
-        f"{' and '.join(makers)})"
+        f"{' and '.join(makers)}), shown from batch {_usual(found)}, where most of them lie"
+    )
+
+
+def _usual(found: Band) -> str:
+    low, high = found.usual
+    return f"{low:,} to {high:,}"
+
+
+def describe_unusual(kind: Class) -> str:
+    """Return in words why a class that has a band shows none at a batch outside the usual ones.
+
+    >>> describe_unusual(class_of(72, experts=256))
+    'no measured band at this batch: of 58 published runs of a mixture of experts on more than
+    8 chips, eight tenths had batches of 14 to 5,672'
+    """
+    found = band_of(kind)
+    assert found is not None, f"{kind.name} has no band"
+    return (
+        f"no measured band at this batch: of {found.count} published runs of {kind.text}, eight "
+        f"tenths had batches of {_usual(found)}"
     )
 
 
@@ -439,6 +466,8 @@ def page_bands() -> list[dict]:
                 },
                 "band": (made.low, made.high) if made else None,
                 "text": describe_band(kind),
+                "batches": made.usual if made else None,
+                "beyond": describe_unusual(kind) if made else "",
             }
         )
     return found

@@ -94,16 +94,18 @@ balance_against_sparsity = Explorer(
             "300 × sparsity",
             role="reference",
             given={"machine_balance": 300},
+            whole="up",
             band=_spread(),
             band_label="all chips sold since 2020",
             id="rule",
         ),
-        Curve(balance.balance_batch_of_chip, "Your chip", role="total", id="yours"),
+        Curve(balance.balance_batch_of_chip, "Your chip", role="total", id="yours", whole="up"),
         *(
             Curve(
                 balance.balance_batch_of_chip,
                 f"{name}, {form}",
                 scenario={"hardware": name, "precision": form},
+                whole="up",
             )
             for name, form in _GENERATIONS
         ),
@@ -128,13 +130,17 @@ balance_against_context = Explorer(
     x=Sweep("context", 100, 1e6, at=2000),
     y=Scale("Batch", "sequence"),
     curves=[
-        Curve(balance.balance_batch_with_attention, "To balance", role="total"),
-        Curve(balance.balance_batch_with_kv, "To balance, attention's arithmetic left out"),
-        Curve(latency.batch_that_fits, "That fits in memory"),
-        Curve(balance.balance_batch, "To balance, caches left out", role="reference"),
+        Curve(balance.balance_batch_with_attention, "To balance", role="total", whole="up"),
+        Curve(
+            balance.balance_batch_with_kv,
+            "To balance, attention's arithmetic left out",
+            whole="up",
+        ),
+        Curve(latency.batch_that_fits, "That fits in memory", whole="down"),
+        Curve(balance.balance_batch, "To balance, caches left out", role="reference", whole="up"),
     ],
-    marks=[Mark(balance.balance_context_with_attention, "no batch balances beyond")],
-    readouts=[balance.balance_context_with_attention],
+    marks=[Mark(balance.balance_context_with_attention, "no batch balances beyond", whole="near")],
+    readouts=[Readout(balance.balance_context_with_attention, whole="near")],
     presets=[
         Preset(
             "Short prompts", {"context": 500}, "with caches counted, the best batch grows", "19:57"

@@ -366,7 +366,7 @@ hiding_against_batch = Explorer(
         Curve(racks.scale_out_time_once_of_racks, "Crossing, one copy a rack", id="once"),
         Curve(racks.one_fabric_time, "If one fabric joined all", role="reference", id="fabric"),
     ],
-    marks=[Mark(racks.hiding_batch_of_racks, "hidden up to")],
+    marks=[Mark(racks.hiding_batch_of_racks, "hidden up to", whole="down")],
     controls=[
         Control(IntSlider(value=2, min=2, max=40), "scale_up_domains", "Racks or nodes"),
         Control(
@@ -384,7 +384,7 @@ hiding_against_batch = Explorer(
     readouts=[
         Readout(racks.expert_weight_time_of_racks, "Reading the experts"),
         Readout(racks.expert_compute_time_of_racks, "Their arithmetic"),
-        Readout(racks.hiding_batch_once_of_racks, "Hidden up to, one copy a rack"),
+        Readout(racks.hiding_batch_once_of_racks, "Hidden up to, one copy a rack", whole="down"),
     ],
     presets=[
         Preset(
@@ -488,7 +488,7 @@ memory_against_chips = Explorer(
     ],
     stack=True,
     given=_v3("H100 SXM"),
-    marks=[Mark(racks.fewest_devices, "fewest chips")],
+    marks=[Mark(racks.fewest_devices, "fewest chips", whole="up")],
     controls=[
         _machine(("memory_capacity",)),
         Control(IntSlider(value=88, min=1, max=512), "device_batch", "Sequences on each chip"),
@@ -507,7 +507,7 @@ memory_against_chips = Explorer(
         ),
     ],
     readouts=[
-        Readout(racks.fewest_devices, "Fewest chips"),
+        Readout(racks.fewest_devices, "Fewest chips", whole="up"),
         Readout(racks.device_memory_at_load, "All three together"),
     ],
     presets=[

@@ -9,7 +9,8 @@ from handful_evidence import measured
 
 from .plotting.explorer import Control, Curve, Explorer, Guess, Mark, Preset, Readout, Scale, Sweep
 
-_ROOM = Mark(latency.batch_that_fits, "room for", limit=True)
+_MODEL_ALONE = latency.fewest_devices_for_weights
+_ROOM = Mark(latency.batch_that_fits, "room for", limit=True, needs=_MODEL_ALONE, whole="down")
 
 
 def _context() -> Control:
@@ -77,7 +78,7 @@ latency_against_batch = Explorer(
     "latency of its layers, "
     "which no batch shortens. The shaded band is where measured steps of such models on so many "
     "chips lie above the "
-    "roofline, if enough were published.",
+    "roofline, at the batches of most published runs, if there are enough of them.",
 )
 
 cost_against_batch = Explorer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipywidgets import FloatLogSlider
+from ipywidgets import Dropdown, FloatLogSlider
 
 from handful import balance, latency, scenario
 from handful_evidence import measure
@@ -36,12 +36,24 @@ one_layer_on_this_computer = Explorer(
         Curve(latency.full_weight_time, "Read weights"),
         Curve(latency.compute_time, "Compute"),
     ],
-    marks=[Mark(balance.balance_batch, "predicted knee")],
+    marks=[Mark(balance.balance_batch, "predicted knee", whole="near")],
     points=[
-        Points(f"measured on {_RECORDED.name}", [(p.batch, p.measured) for p in _RECORDED.points])
+        Points(
+            f"measured on {_RECORDED.name}",
+            [(p.batch, p.measured) for p in _RECORDED.points],
+            when={"bytes_per_parameter": _RECORDED.bytes_per_parameter},
+        )
     ],
-    given=_LAYER | {"bytes_per_parameter": _RECORDED.bytes_per_parameter},
+    given=_LAYER,
     controls=[
+        Control(
+            Dropdown(
+                options=[("32 bits", _RECORDED.bytes_per_parameter), ("16 bits", 2)],
+                value=_RECORDED.bytes_per_parameter,
+            ),
+            "bytes_per_parameter",
+            "Numbers of",
+        ),
         Control(_slider(_RECORDED.peak_flops, 9, 15), "peak_flops", "Arithmetic"),
         Control(_slider(_RECORDED.memory_bandwidth, 9, 13), "memory_bandwidth", "Memory bandwidth"),
     ],
@@ -49,12 +61,16 @@ one_layer_on_this_computer = Explorer(
         Preset(
             "The recorded machine",
             {
+                "bytes_per_parameter": _RECORDED.bytes_per_parameter,
                 "peak_flops": float(f"{_RECORDED.peak_flops:.3g}"),
                 "memory_bandwidth": float(f"{_RECORDED.memory_bandwidth:.3g}"),
             },
         ),
-        Preset("A large GPU in 16 bits", {"peak_flops": 989e12, "memory_bandwidth": 3.35e12}),
+        Preset(
+            "A large GPU in 16 bits",
+            {"bytes_per_parameter": 2, "peak_flops": 989e12, "memory_bandwidth": 3.35e12},
+        ),
     ],
-    caption="A square layer in 32-bit numbers against a batch of vectors. "
-    "The measurement in the page sets both sliders for your machine, and so can you.",
+    caption="A square layer against a batch of vectors. "
+    "The measurement in the page, in 32 bits, sets both sliders for your machine, and so can you.",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
 
-from handful import latency, multi_rack_pipelines, pipelining, shapes
+from handful import latency, multi_rack_pipelines, pipelining, racks, shapes
 
 from .plotting.explorer import (
     Control,
@@ -39,12 +39,15 @@ memory_against_stages = Explorer(
         Curve(multi_rack_pipelines.caches_on_device, "Caches"),
         Curve(multi_rack_pipelines.weights_on_device, "Weights"),
     ],
+    marks=[Mark(racks.memory_of_chip, "one chip has", axis="y", limit=True)],
     controls=[_MICRO_BATCH, _CONTEXT],
     readouts=[
         Readout(multi_rack_pipelines.device_memory_of_stage, "Both"),
         Readout(multi_rack_pipelines.memory_used, "Share of the chip's memory"),
         Readout(
-            multi_rack_pipelines.equal_stages, "Caches outweigh weights from this many stages on"
+            multi_rack_pipelines.equal_stages,
+            "Caches outweigh weights from this many stages on",
+            whole="up",
         ),
     ],
     presets=[
@@ -84,8 +87,18 @@ room_for_context = Explorer(
     x=Sweep("pipeline_stages", 1, 64, at=1),
     y=Scale("Longest context that fits", log=False, min=0),
     curves=[
-        Curve(multi_rack_pipelines.context_of_stages, "With this many stages", role="total"),
-        Curve(multi_rack_pipelines.context_of_many_stages, "Stages without end", role="reference"),
+        Curve(
+            multi_rack_pipelines.context_of_stages,
+            "With this many stages",
+            role="total",
+            whole="down",
+        ),
+        Curve(
+            multi_rack_pipelines.context_of_many_stages,
+            "Stages without end",
+            role="reference",
+            whole="down",
+        ),
     ],
     controls=[_MICRO_BATCH],
     presets=[
@@ -214,7 +227,7 @@ stages_in_training = Explorer(
         Control(FloatLogSlider(value=2048, min=1.8, max=4.6, step=0.02), "devices", "Chips"),
     ],
     readouts=[
-        Readout(pipelining.micro_batches_of_batch, "Micro-batches of a pipeline"),
+        Readout(pipelining.micro_batches_of_batch, "Micro-batches of a pipeline", whole="up"),
         multi_rack_pipelines.tokens_per_chip,
     ],
     presets=[

@@ -43,7 +43,7 @@ transfer_ratio = Explorer(
         Curve(pipelining.traffic_time_ratio, "MI355X, 400 Gb/s a chip", given=_ratio("MI355X")),
         Curve(pipelining.traffic_time_ratio, "TPU v5p between pods", given=_ratio("TPU v5p")),
     ],
-    marks=[Mark(pipelining.fewest_layers_of_chip, "your chip needs")],
+    marks=[Mark(pipelining.fewest_layers_of_chip, "your chip needs", whole="up")],
     controls=[
         Control(
             IntSlider(value=8, min=1, max=32),
@@ -53,7 +53,7 @@ transfer_ratio = Explorer(
         )
     ],
     readouts=[
-        Readout(pipelining.fewest_layers_of_chip, "Layers on a stage that suffice"),
+        Readout(pipelining.fewest_layers_of_chip, "Layers on a stage that suffice", whole="up"),
         Readout(experts.bandwidth_ratio, "Scale-up over scale-out"),
     ],
     presets=[
@@ -255,7 +255,7 @@ best_micro_batches = Explorer(
     x=Sweep("micro_batches", 1, 1000, at=30, title="Micro-batches"),
     y=Scale("Time of a training step", log=False, min=0),
     curves=[Curve(pipelining.pipeline_time, "Step", role="total")],
-    marks=[Mark(pipelining.best_micro_batches, "soonest")],
+    marks=[Mark(pipelining.best_micro_batches, "soonest", whole="near")],
     controls=[
         Control(IntSlider(value=8, min=2, max=32), "pipeline_stages", "Stages"),
         Control(
@@ -270,7 +270,7 @@ best_micro_batches = Explorer(
         ),
     ],
     readouts=[
-        Readout(pipelining.best_micro_batches, "Soonest with so many"),
+        Readout(pipelining.best_micro_batches, "Soonest with so many", whole="near"),
         Readout(pipelining.bubble_of_ideal, "Bubble over the work"),
     ],
     presets=[

@@ -186,7 +186,7 @@ price_and_cost = Explorer(
         Curve(prices.cost_growth, "Cost in the model", role="total", id="cost"),
         Curve(price_surcharges.listed_growth, "List price", id="price"),
     ],
-    marks=[Mark(prices.surcharge_context, "cost catches the price")],
+    marks=[Mark(prices.surcharge_context, "cost catches the price", whole="near")],
     controls=[_surcharges("answers")],
     readouts=[
         Readout(prices.cost_over_price, "Cost over price here"),
@@ -245,7 +245,7 @@ prompt_growth = Explorer(
         ),
     ],
     controls=[_surcharges("prompts")],
-    marks=[Mark(latency.attention_context, "attention = weights", given=_DENSE_100B)],
+    marks=[Mark(latency.attention_context, "attention = weights", given=_DENSE_100B, whole="near")],
     presets=[
         Preset(
             "Gemini's prompts",
@@ -275,7 +275,7 @@ prefill_to_decode = Explorer(
         Curve(prefill_decode.pass_memory_time, "Reading, shared by the pass"),
         Curve(prefill_decode.pass_compute_time, "Arithmetic, its own"),
     ],
-    marks=[Mark(prefill_decode.balance_pass, "balance")],
+    marks=[Mark(prefill_decode.balance_pass, "balance", whole="up")],
     controls=[
         Control(IntSlider(value=1024, min=1, max=16384), "batch", "Batch"),
         Control(
@@ -287,7 +287,7 @@ prefill_to_decode = Explorer(
     ],
     readouts=[
         Readout(prices.output_over_input, "Decode over prefill"),
-        Readout(prefill_decode.balance_pass, "Pass that balances"),
+        Readout(prefill_decode.balance_pass, "Pass that balances", whole="up"),
     ],
     presets=[
         Preset(
@@ -318,15 +318,16 @@ ratio_to_batch = Explorer(
     x=Sweep("output_over_input", 1, 10, log=False, at=5, title="Price of answers over prompts"),
     y=Scale("Batch", "sequence", min=100, max=1e5),
     curves=[
-        Curve(prices.implied_batch, "Caches counted", role="total", id="implied"),
+        Curve(prices.implied_batch, "Caches counted", role="total", id="implied", whole="near"),
         Curve(
             prices.implied_batch,
             "Weights alone",
             id="weights",
             given={"context": 0, "kv_window_bytes": 0},
+            whole="near",
         ),
     ],
-    marks=[Mark(balance.balance_batch, "balance batch", axis="y")],
+    marks=[Mark(balance.balance_batch, "balance batch", axis="y", whole="up")],
     controls=[
         Control(
             FloatLogSlider(value=8192, min=2, max=5, step=0.02),
@@ -341,8 +342,8 @@ ratio_to_batch = Explorer(
         ),
     ],
     readouts=[
-        Readout(prices.implied_batch, "The list would imply"),
-        Readout(balance.balance_context, "Caches take as long as arithmetic at"),
+        Readout(prices.implied_batch, "The list would imply", whole="near"),
+        Readout(balance.balance_context, "Caches take as long as arithmetic at", whole="near"),
     ],
     presets=[
         Preset(

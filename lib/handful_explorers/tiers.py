@@ -71,7 +71,7 @@ cache_bill = Explorer(
             rows={name: _ratios(found) for _, name, found in _writers()},
         )
     ],
-    readouts=[Readout(prices.break_even_reuses, "Uses that pay for the write")],
+    readouts=[Readout(prices.break_even_reuses, "Uses that pay for the write", whole="up")],
     presets=[
         Preset(
             "Used once more",
@@ -385,10 +385,12 @@ wall = Explorer(
     x=Sweep("batch", 1, 65536, at=64),
     y=Scale("Context of every sequence", "token", min=100, max=1e9),
     curves=[
-        Curve(memory_wall.context_that_fits, "Caches fill the memory", role="total"),
-        Curve(memory_wall.wall_context, "Caches are half of what is read"),
+        Curve(memory_wall.context_that_fits, "Caches fill the memory", role="total", whole="down"),
+        Curve(memory_wall.wall_context, "Caches are half of what is read", whole="near"),
     ],
-    marks=[Mark(balance.balance_context, "caches take as long as arithmetic", axis="y")],
+    marks=[
+        Mark(balance.balance_context, "caches take as long as arithmetic", axis="y", whole="near")
+    ],
     presets=[
         Preset(
             "A full machine",
@@ -423,7 +425,7 @@ block_size = Explorer(
         Curve(memory_wall.kv_read_dense, "All tokens", role="reference"),
     ],
     marks=[
-        Mark(memory_wall.block_tokens, "balanced block"),
+        Mark(memory_wall.block_tokens, "balanced block", whole="near"),
         Mark(memory_wall.balanced_block_read, "least", axis="y"),
     ],
     given=_BLOCKS,

@@ -240,6 +240,12 @@ def test_the_page_has_a_band_for_every_class_in_the_order_in_which_they_are_aske
     assert [row["band"] is None for row in rows] == [False, False, True, False, False, False]
     for row, kind in zip(rows, measured.CLASSES, strict=True):
         assert row["text"] == measured.describe_band(kind) and kind.text in row["text"]
+        if made := measured.band_of(kind):
+            assert row["batches"] == made.usual
+            low, high = made.usual
+            assert made.batches[0] <= low < high <= made.batches[1]
+            held = [low <= ratio.batch <= high for ratio in measured.ratios(kind)]
+            assert sum(held) >= 0.77 * made.count  # ends are whole, and inwards
 
 
 def test_what_the_pages_say_of_bands():

@@ -13,6 +13,10 @@ import pkgutil
 import pytest
 
 import handful_explorers
+from handful import scenario
+from handful.balance import machine_balance
+from handful.scenario import page_rows
+from handful_explorers.latency import attention_against_context, latency_against_batch
 from handful_explorers.plotting import scenes
 from handful_explorers.plotting.explorer import Explorer
 
@@ -118,6 +122,68 @@ def test_a_batch_and_a_context_end_where_memory_does(name):
                 assert ("is more than fits: " in words) is told
 
 
+COUNTED = ("sequence", "device", "layer")
+COUNTS = {
+    "equal_stages",
+    "fewest_layers_of_chip",
+    "best_micro_batches",
+    "micro_batches_of_batch",
+    "balance_pass",
+    "break_even_reuses",
+    "balance_context",
+    "balance_context_with_attention",
+    "attention_context",
+    "context_that_fits",
+    "block_tokens",
+}
+
+
+@pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if not e.scene))
+def test_a_count_is_read_out_as_a_whole_number(name):
+    """Nobody has 0.56 layers; a mark may stand where two curves meet."""
+    explorer = EXPLORERS[name]
+    parts = [*explorer.curves, *explorer.readouts, *explorer.marks]
+    for part in parts:
+        formula = part.formula
+        if formula.gives.unit in COUNTED or formula.name in COUNTS:
+            assert part.whole or (name, part.label) == ("cache-bill", "paid for"), part.label
+
+
+@pytest.mark.parametrize("chip", [row["name"] for row in page_rows()["hardware"]])
+def test_a_model_that_does_not_fit_is_said_not_to(chip):
+    """In every plot with room for caches, for every model: with the chips that its weights fill."""
+    rows = page_rows()
+    arithmetic = {row["name"]: row["arithmetic"] for row in rows["precision"]}
+    offered = next(row["peak_flops"] for row in rows["hardware"] if row["name"] == chip)
+    for model in (row["name"] for row in rows["model"]):
+        for precision, needed in arithmetic.items():
+            if needed not in offered:
+                continue
+            known = scenario.values(hardware=chip, model=model, precision=precision)
+            weights = known["total_parameters"] * known["bytes_per_parameter"]
+            chips = math.ceil(weights / known["memory_capacity"])
+            for explorer in (latency_against_batch, attention_against_context):
+                words = explorer.alt_text(hardware=chip, model=model, precision=precision)
+                told = f"does not fit: its weights fill {chips:,} such chips, and the machine has"
+                assert (told in words) is (chips > known["devices"]), words
+                # Where the model fits, the windows of a whole batch may still leave no room.
+                assert "room for 0" not in words or known["kv_window_bytes"]
+
+
+def test_a_limit_on_the_height_is_hatched_above_and_said():
+    explorer = EXPLORERS["memory-against-stages"]
+    full = explorer.alt_text(hardware="H100 SXM")
+    assert (
+        "Memory of one chip 92.9\xa0GB at pipeline stages 4 is more than fits: one chip has 80"
+        in full
+    )
+    assert "more than fits" not in explorer.alt_text()
+    axes = explorer.figure(hardware="H100 SXM").axes[0]
+    (hatched,) = [patch for patch in axes.patches if patch.get_hatch()]
+    assert hatched.get_y() == 80e9 and hatched.get_y() + hatched.get_height() == axes.get_ylim()[1]
+    assert not [patch for patch in explorer.figure().axes[0].patches if patch.get_hatch()]
+
+
 @pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if e.guess))
 def test_what_is_to_be_guessed_can_be(name):
     """There is an answer, on the axis and neither at its ends nor where the marker begins."""
@@ -148,3 +214,21 @@ def test_what_questions_say_is_so():
     bill = EXPLORERS["cache-bill"]
     known = bill.symbol_values(bill.state())
     assert (known["cache_write_ratio"], known["cache_read_ratio"]) == (1.25, 0.1)
+
+
+def test_points_of_a_machine_go_with_its_numbers():
+    """A large GPU in 16 bits has its knee at 295, and the times of a server have no place there."""
+    explorer = EXPLORERS["one-layer-on-this-computer"]
+    large = next(p.set for p in explorer.presets if p.label == "A large GPU in 16 bits")
+    knee = machine_balance(scenario.values(hardware="H100 SXM", precision="bf16"))
+    assert explorer.values(**large)["marks"]["predicted knee"] == pytest.approx(knee)
+    assert [bool(explorer.values(**state)["points"]) for state in ({}, large)] == [True, False]
+    for state, told in (({}, True), (large, False)):
+        head, rows = explorer.table(**state)
+        assert ("Measured on" in explorer.alt_text(**state)) is told
+        assert any("measured on" in cell for cell in head) is told
+        assert all(len(row) == len(head) for row in rows)
+        rings = [
+            line for line in explorer.figure(**state).axes[0].lines if line.get_marker() == "o"
+        ]
+        assert bool(rings) is told

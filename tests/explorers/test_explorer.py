@@ -160,6 +160,16 @@ def test_refused(changes, sentence):
             "one band or a band for each class, not both",
         ),
         (
+            lambda: Explorer(
+                "a",
+                "a",
+                Sweep("context", 100, 1000),
+                Scale("a"),
+                curves=[Curve(latency.step_time, "a", bands=measured.page_bands())],
+            ),
+            "must sweep the batch and draw it along x",
+        ),
+        (
             lambda: Curve(latency.kv_time, "a", bands=measured.page_bands()),
             "use devices and experts; it lacks experts",
         ),
@@ -565,11 +575,12 @@ def test_a_curve_shows_the_band_of_the_scenarios_class_or_says_that_there_is_non
         ],
     )
     kind = next(kind for kind in measured.CLASSES if kind.name == name)
-    (band, of), made = (
+    shade, made = (
         explorer.values(hardware=chip, model=model)["bands"]["step"],
         measured.band_of(kind),
     )
-    assert band == (made and (made.low, made.high)) and of == measured.describe_band(kind)
+    assert shade.band == (made and (made.low, made.high))
+    assert shade.text == measured.describe_band(kind)
     said = explorer.alt_text(hardware=chip, model=model)
     assert (
         kind.text in said
@@ -577,3 +588,9 @@ def test_a_curve_shows_the_band_of_the_scenarios_class_or_says_that_there_is_non
     )
     drawn = explorer.figure(hardware=chip, model=model).axes[0].collections
     assert len(drawn) == (1 if made else 0)
+    if made:
+        low, high = made.usual
+        across = drawn[0].get_paths()[0].vertices[:, 0]
+        assert low <= across.min() < low * 1.1 and across.max() <= high
+        beside = explorer.alt_text(hardware=chip, model=model, batch=1)
+        assert "Measured steps lie" not in beside and measured.describe_unusual(kind)[1:] in beside

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from handful import latency
 from handful.symbolic.quantities import find
-from handful.units import MINUS, NBSP, UNITS, axis_title, format_ticks
+from handful.units import MINUS, NBSP, UNITS, axis_title, format_ticks, whole_count
 from handful_explorers.plotting import figure, scenes
 from handful_explorers.plotting import labels as places
 from handful_explorers.plotting.describe import plain
@@ -213,7 +213,8 @@ def names(explorer: Explorer, axes) -> tuple[Counter, Counter]:
     for mark in explorer.marks:
         low, high = axes.get_xlim() if mark.axis == "x" else axes.get_ylim()
         if low <= v["marks"][mark.label] <= high:
-            must[f"{mark.label} {plain(v['marks'][mark.label], mark.formula.gives.unit, 3)}"] += 1
+            value = whole_count(v["marks"][mark.label], mark.whole)
+            must[f"{mark.label} {plain(value, mark.formula.gives.unit, 3)}"] += 1
     return must, Counter(list(v["dots"]))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from handful.symbolic.quantities import find
-from handful.units import format_value
+from handful.units import format_value, whole_count
 
 from .evaluation import symbol_values
 
@@ -19,6 +19,7 @@ def data_table(explorer: Explorer, state: Mapping[str, Any]) -> tuple[list[str],
 
     The curves have a row at each stop of the sweep, the measured points a row each.
     """
+    groups = [group for group in explorer.points if group.shown(state)]
     shown = [curve for curve in explorer.curves if state.get(curve.id) is not False]
     head = [
         explorer.sweep.title,
@@ -26,17 +27,17 @@ def data_table(explorer: Explorer, state: Mapping[str, Any]) -> tuple[list[str],
         *(curve.label for curve in shown),
     ]
     rows = [
-        curve_row(explorer, state, shown, stop) + [""] * len(explorer.points)
+        curve_row(explorer, state, shown, stop) + [""] * len(groups)
         for stop in explorer.sweep.stops()
     ]
     unit = find(explorer.sweep.name).unit
-    for i, group in enumerate(explorer.points):
+    for i, group in enumerate(groups):
         for x, y, *label in group.at:
-            cells = [""] * (len(head) + len(explorer.points))
+            cells = [""] * (len(head) + len(groups))
             cells[0] = ", ".join([format_value(x, unit), *label])
             cells[len(head) + i] = format_value(y, explorer.y_unit)
             rows.append(cells)
-    return head + [group.label for group in explorer.points], rows
+    return head + [group.label for group in groups], rows
 
 
 def curve_row(explorer: Explorer, state: Mapping[str, Any], shown, stop: float) -> list[str]:
@@ -52,7 +53,7 @@ def curve_row(explorer: Explorer, state: Mapping[str, Any], shown, stop: float) 
         value = formula(known[0] if known else {x.name: stop})
         row.append(format_value(value, scale.unit or formula.gives.unit))
     row += [
-        format_value(curve.formula(values), explorer.y_unit)
+        format_value(whole_count(curve.formula(values), curve.whole), explorer.y_unit)
         for curve, values in zip(shown, known, strict=True)
     ]
     return row

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from handful.symbolic.formula import Formula
 from handful.symbolic.quantities import find
@@ -129,6 +129,25 @@ class Scale:
             raise ExplorerError(f"The axis “{self.title}” must rise; got {self.min} to {self.max}.")
 
 
+class Shade(NamedTuple):
+    """A band (low, high) of factors, or None, with what it is of or why there is none.
+
+    Where `over` is given it holds from one value of the sweep to another, and `beyond` is said of a
+    cursor outside.
+    """
+
+    band: tuple[float, float] | None
+    text: str = ""
+    over: tuple[float, float] | None = None
+    beyond: str = ""
+
+    def at(self, x: float) -> tuple[tuple[float, float] | None, str]:
+        """Return the band at a value of the sweep, or None, and the words."""
+        if self.over and not self.over[0] <= x <= self.over[1]:
+            return None, self.beyond
+        return self.band, self.text
+
+
 @dataclass(frozen=True)
 class Curve:
     """A formula drawn over the sweep.
@@ -137,8 +156,11 @@ class Curve:
     shade what lies between low and high times the curve.  bands: in its place, a band for each
     class of scenarios, as ``measured.page_bands`` gives them; the first holds whose `when` fits the
     values of experts and devices, its `text` says of what, and where its band is None the text says
-    that there is none.  given: symbols held at a value; scenario: a hardware, model or precision of
-    its own, so that one plot can hold a curve a chip.
+    that there is none.  It is drawn over its `batches` only, and `beyond` says so of a cursor
+    elsewhere; so the plot sweeps the batch.  given: symbols held at a value; scenario: a hardware,
+    model or precision of its own, so that one plot can hold a curve a chip.  whole: how its values
+    are rounded where they are read out and are counts, as `whole_count` takes it; it is drawn as it
+    is.
     """
 
     formula: Formula
@@ -150,8 +172,10 @@ class Curve:
     given: Mapping[str, float] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""  # made of the label, if empty
+    whole: str = ""
 
     def __post_init__(self) -> None:
+        check_whole(self.label, self.whole)
         if self.role not in ("total", "part", "reference"):
             raise ExplorerError(
                 f"The role of “{self.label}” must be total, part or reference; got {self.role!r}."
@@ -183,18 +207,15 @@ class Curve:
             )
         check_given(self.label, self.given, self.scenario)
 
-    def band_at(self, known: Mapping[str, float]) -> tuple[tuple[float, float] | None, str]:
-        """Return the band that holds for values of symbols, or None, and what it says of it.
-
-        The words say what the band is of, or why there is none.  compute.js does the same.
-        """
+    def band_at(self, known: Mapping[str, float]) -> Shade:
+        """Return the band that holds for values of symbols; bands.js does the same."""
         for row in self.bands:
             most = row["when"]["most"]
             if row["when"]["experts"] == (known["experts"] > 1) and (
                 most is None or known["devices"] <= most
             ):
-                return row["band"], row["text"]
-        return self.band, ""
+                return Shade(row["band"], row["text"], row["batches"], row["beyond"])
+        return Shade(self.band)
 
 
 @dataclass(frozen=True)
@@ -203,7 +224,9 @@ class Mark:
 
     It is upright (axis "x") or level ("y").  band: factors (low, high); a shaded strip in place of
     a line.  limit: no more fits than this, so that all beyond is hatched, and words say so of a
-    cursor there; words only where another quantity than the sweep's runs along the axis.
+    cursor there, or of a curve that is higher there; words only where another quantity than the
+    sweep's runs along the axis.  needs: chips that hold the model alone; where there are fewer,
+    words say that in place of the limit.  whole: as a curve's.
     """
 
     formula: Formula
@@ -213,10 +236,15 @@ class Mark:
     given: Mapping[str, float] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
     limit: bool = False
+    needs: Formula | None = None
+    whole: str = ""
 
     def __post_init__(self) -> None:
-        if self.limit and (self.axis != "x" or self.band):
-            raise ExplorerError(f"The limit “{self.label}” stands on axis 'x', without a band.")
+        check_whole(self.label, self.whole)
+        if self.limit and self.band:
+            raise ExplorerError(f"The limit “{self.label}” takes no band.")
+        if self.needs and not self.limit:
+            raise ExplorerError(f"“{self.label}” says what it needs, so it must be a limit.")
         if self.axis not in ("x", "y"):
             raise ExplorerError(
                 f"The mark “{self.label}” stands on axis 'x' or 'y'; got {self.axis!r}."
@@ -247,7 +275,8 @@ class Points:
     """Fixed points, (x, y) or (x, y, name) each, that a plot is held against.
 
     They are measured, published or simulated.  What takes time to work out comes as a function that
-    gives them, asked once they are wanted.
+    gives them, asked once they are wanted.  when: controls with the values at which they are shown,
+    for points that another setting has nothing to do with.
 
     Values are in the base units of the axes (seconds, bytes, tokens).
 
@@ -261,6 +290,11 @@ class Points:
 
     label: str
     found: Sequence[tuple] | Callable[[], Sequence[tuple]]
+    when: Mapping[str, Any] = field(default_factory=dict)
+
+    def shown(self, state: Mapping[str, Any]) -> bool:
+        """Return whether they are shown at a full state."""
+        return all(state.get(name) == value for name, value in self.when.items())
 
     def __post_init__(self) -> None:
         if not callable(self.found):
@@ -465,7 +499,8 @@ class Guess:
 class Readout:
     """A formula shown as a number at the cursor, or handed to a scene.
 
-    A ratio that is meant as a share takes the unit "%".
+    A ratio that is meant as a share takes the unit "%"; a count is rounded as `whole` says, as a
+    curve's.
     """
 
     formula: Formula
@@ -474,8 +509,10 @@ class Readout:
     unit: str | None = None
     given: Mapping[str, float] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
+    whole: str = ""
 
     def __post_init__(self) -> None:
+        check_whole(self.label or self.formula.name, self.whole)
         check_given(self.label or self.formula.name, self.given, self.scenario)
 
 
@@ -492,3 +529,11 @@ def check_given(label: str, given: Mapping, scenario: Mapping) -> None:
             raise ExplorerError(
                 f"“{label}” may pin hardware, model, precision or context; got {name!r}."
             )
+
+
+def check_whole(label: str, whole: str) -> None:
+    """Check how a count is rounded."""
+    if whole not in ("", "up", "down", "near"):
+        raise ExplorerError(
+            f"“{label}” is rounded up, down or near, or not at all (''); got {whole!r}."
+        )

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from handful.symbolic.quantities import find
-from handful.units import UNITS, format_named, format_value
+from handful.units import UNITS, format_named, format_value, whole_count
 
 if TYPE_CHECKING:
-    from .declare import Curve
+    from .declare import Curve, Mark
     from .explorer import Explorer
 
 FLAT = 0.1  # per cent per per cent: below it a curve is called flat
@@ -135,26 +135,77 @@ def alt_text(explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any])
     x, unit = explorer.sweep, explorer.y_unit
     lead = next((curve for curve in shown if curve.role == "total"), shown[0])
     at = f"{lower(x.title)} {plain(state[x.name], find(x.name).unit, 4)}"
-    each = "; ".join(f"{c.label} {format_named(c.label, v['at'][c.id], unit)}" for c in shown)
+    each = "; ".join(
+        f"{c.label} {format_named(c.label, whole_count(v['at'][c.id], c.whole), unit)}"
+        for c in shown
+    )
     sentences = [f"{course(explorer, lead, v)}.", f"At {at}: {each}."]
-    for mark in explorer.marks:
-        value = v["marks"][mark.label]
-        if mark.limit and state[x.name] > value:
-            sentences.append(f"{beyond(at, mark.label, plain(value, mark.formula.gives.unit, 3))}.")
+    sentences += [f"{text}." for text in all_beyond(explorer, state, v, shown)]
     for curve in shown:
-        (band, of), value = v["bands"][curve.id], v["at"][curve.id]
+        band, of = v["bands"][curve.id].at(state[x.name])
+        value = v["at"][curve.id]
         if of:
             ends = " to ".join(format_value(value * end, unit, 2) for end in band or ())
             sentences.append(capital(f"{curve.band_label} {ends}: {of}." if band else f"{of}."))
     for group in explorer.points:
+        if not group.shown(state):
+            continue
         low, high = (format_value(end(p[1] for p in group.at), unit) for end in (min, max))
         sentences.append(f"{capital(group.label)}: {len(group.at)} points from {low} to {high}.")
     return " ".join(sentences)
 
 
+def all_beyond(
+    explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any], shown: Sequence[Curve]
+) -> list[str]:
+    """Write of each limit that the cursor lies beyond, or that a curve is higher there."""
+    x, unit, found = explorer.sweep, explorer.y_unit, []
+    at = f"{lower(x.title)} {plain(state[x.name], find(x.name).unit, 4)}"
+    for mark in explorer.marks:
+        value = v["marks"][mark.label]
+        if not mark.limit:
+            continue
+        if mark.label in v["lacking"]:
+            found.append(does_not_fit(*v["lacking"][mark.label]))
+        elif mark.axis == "x" and state[x.name] > value:
+            found.append(beyond(at, mark.label, written(mark, value)))
+        elif mark.axis == "y":
+            name, high = height(explorer, v, shown)
+            if high > value:
+                what = f"{name} {format_value(high, unit)} at {at}"
+                found.append(beyond(what, mark.label, written(mark, value)))
+    return found
+
+
+def height(explorer: Explorer, v: Mapping[str, Any], shown: Sequence[Curve]) -> tuple[str, float]:
+    """Return what reaches how high at the cursor: the leading curve, or stacked ones together."""
+    if explorer.stack:
+        return explorer.scale.title, sum(v["at"][c.id] for c in shown if c.role == "part")
+    lead = next((curve for curve in shown if curve.role == "total"), shown[0])
+    return lead.label, v["at"][lead.id]
+
+
+def written(mark: Mark, value: float) -> str:
+    """Write the value of a mark."""
+    return plain(whole_count(value, mark.whole), mark.formula.gives.unit, 3)
+
+
 def beyond(at: str, label: str, value: str) -> str:
     """Write that a cursor lies beyond what fits."""
     return f"{capital(at)} is more than fits: {label} {value}"
+
+
+def does_not_fit(needed: float, devices: float) -> str:
+    """Write that the weights alone are too large for the machine, and how many chips they fill.
+
+    >>> does_not_fit(8.4, 8)
+    'The model itself does not fit: its weights fill 9 such chips, and the machine has 8'
+    """
+    chips = format_value(whole_count(needed, "up"), "1", 6)
+    return (
+        f"The model itself does not fit: its weights fill {chips} such chips, and the machine has "
+        f"{plain(devices, 'device', 4)}"
+    )
 
 
 def course(explorer: Explorer, curve: Curve, v: Mapping[str, Any]) -> str:

@@ -98,11 +98,18 @@ def values(explorer: Explorer, state: Mapping[str, Any]) -> dict[str, Any]:
         if explorer.across:
             out["across"][curve.id] = along(explorer.across[0], known)
     out["marks"] = {mark.label: at_cursor(mark) for mark in explorer.marks}
+    out["lacking"] = {}
+    for mark in explorer.marks:
+        if mark.needs is not None:
+            known = symbol_values(explorer, state, mark.given, mark.scenario)
+            if (needed := float(mark.needs(known))) > known["devices"]:
+                out["lacking"][mark.label] = (needed, known["devices"])
     out["readouts"] = {
         readout.label or readout.formula.gives.label: at_cursor(readout)
         for readout in explorer.readouts
     }
     out["dots"] = dots(explorer, state, cursor)
+    out["points"] = [i for i, group in enumerate(explorer.points) if group.shown(state)]
     return out
 
 

@@ -176,6 +176,7 @@ class Explorer:
         found = (
             [c.formula for c in self.curves]
             + [m.formula for m in self.marks]
+            + [m.needs for m in self.marks if m.needs]
             + [r.formula for r in self.readouts]
         )
         found += [n.formula for n in self.numbers.values()]
@@ -210,8 +211,9 @@ class Explorer:
         """Return all that the plot shows, as arrays.
 
         Keys: "x" (the grid), "curves" (id → array), "across" (id → array, parametric only), "at"
-        (id → value at the cursor), "bands" (id → factors or None, and words), "marks" (label →
-        value), "readouts" (label → value), "dots" (label → (x, y)).
+        (id → value at the cursor), "bands" (id → Shade), "marks" (label →
+        value), "lacking" (label → chips that the model alone takes, where there are fewer),
+        "readouts" (label → value), "dots" (label → (x, y)), "points" (places of the groups that are shown).
         """
         full = self.state(**state)
         if self.scene:

@@ -21,16 +21,17 @@ from handful.symbolic.quantities import find
 from handful.units import axis_title, format_ticks
 
 from . import labels, scenes
-from .describe import plain
+from .describe import written
 from .scenes import shapes
 from .style import DASHES, GRID, INK, PALETTE, PLAIN, SOFT, ticks
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+    import numpy as np
     from matplotlib.figure import Figure
 
-    from .declare import Scale
+    from .declare import Points, Scale, Shade
     from .explorer import Explorer
 
 
@@ -106,19 +107,25 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
     frame = tuple(axes.get_window_extent().extents * 72 / axes.figure.dpi)
     taken = [
         (x - 3, y - 3, x + 3, y + 3)
-        for place in [*values["dots"].values(), *_measured(explorer)]
+        for place in [*values["dots"].values(), *_measured(explorer, values)]
         for x, y in [_point(axes, *place)]
     ]
     _rules(axes, explorer, values["marks"], frame, taken, lines)
-    _dots(axes, explorer, values["dots"], frame, taken, lines)
-    for i, group in enumerate(explorer.points, len(explorer.curves)):
+    _dots(axes, explorer, values, frame, taken, lines)
+    for i, group in _groups(explorer, values):
         names.append((frame[1], f"○ {group.label}", PALETTE[i % len(PALETTE)]))
     _write_names(axes, names, frame)
 
 
-def _measured(explorer: Explorer) -> list[tuple[float, float]]:
+def _groups(explorer: Explorer, values: dict[str, Any]) -> list[tuple[int, Points]]:
+    """Return the groups of points that are shown, each with the place of its colour."""
+    first = len(explorer.curves)
+    return [(first + i, explorer.points[i]) for i in values["points"]]
+
+
+def _measured(explorer: Explorer, values: dict[str, Any]) -> list[tuple[float, float]]:
     """Return (x, y) of every measured point."""
-    return [point[:2] for group in explorer.points for point in group.at]
+    return [point[:2] for _, group in _groups(explorer, values) for point in group.at]
 
 
 def _set_axes(axes, explorer: Explorer, values: dict[str, Any]) -> tuple[float, float]:
@@ -205,12 +212,39 @@ def _heights(explorer: Explorer, values: dict[str, Any]) -> tuple[float, float]:
     total = sum(
         (curves[key] for key in _stacked(explorer, values)), np.zeros(explorer.sweep.points)
     )
-    bands = [curves[key] * band[1] for key, (band, _) in values["bands"].items() if band]
-    spots = [y for _, y in [*values["dots"].values(), *_measured(explorer)]]
+    bands = [
+        ys * shade.band[1]
+        for key, shade in values["bands"].items()
+        if shade.band
+        for _, ys in [_shaded(values["x"], curves[key], shade)]
+    ]
+    spots = [y for _, y in [*values["dots"].values(), *_measured(explorer, values)]]
     everything = np.concatenate([*curves.values(), *bands, total[total > 0], spots])
+    everything = np.append(everything, limits_near(explorer, values, everything))
     strong = [curves[c.id] for c in explorer.curves if c.id in curves and c.role != "part"]
     lead = np.concatenate([*strong, []])
     return extent(everything, scale.log, scale.min, scale.max, lead[np.isfinite(lead) & (lead > 0)])
+
+
+def limits_near(explorer: Explorer, values: dict[str, Any], heights) -> list[float]:
+    """Return the level limits that an axis shows beside what reaches these heights.
+
+    Those are within three times the highest; one far above would press the curves flat.
+    """
+    import numpy as np
+
+    reached = heights[np.isfinite(heights)]
+    found = [
+        values["marks"][mark.label] for mark in explorer.marks if mark.limit and mark.axis == "y"
+    ]
+    return [limit for limit in found if reached.size and limit <= 3 * float(reached.max())]
+
+
+def _shaded(xs, ys, shade: Shade) -> tuple[np.ndarray, np.ndarray]:
+    """Return the part of a curve along which its band is drawn."""
+    low, high = shade.over or (-math.inf, math.inf)
+    kept = (xs >= low) & (xs <= high)
+    return xs[kept], ys[kept]
 
 
 def _draw_curves(
@@ -234,8 +268,11 @@ def _draw_curves(
         if curve.id in stacked:
             axes.fill_between(xs, base, base + ys, color=colour, alpha=0.22, linewidth=0)
             ys = base = base + ys
-        if band := values["bands"][curve.id][0]:
-            axes.fill_between(xs, ys * band[0], ys * band[1], color=colour, alpha=0.14, linewidth=0)
+        shade = values["bands"][curve.id]
+        if shade.band:
+            across, along = _shaded(xs, ys, shade)
+            low_edge, high_edge = (along * factor for factor in shade.band)
+            axes.fill_between(across, low_edge, high_edge, color=colour, alpha=0.14, linewidth=0)
         axes.plot(
             xs,
             ys,
@@ -328,9 +365,7 @@ def _rules(
             other = np.full(100, (axes.get_ylim() if upright else axes.get_xlim())[0])
             place = _points(axes, at, other)[0] if upright else _points(axes, other, at)[1]
             lines.append((place, along) if upright else (along, place))
-            found.append(
-                (f"{mark.label} {plain(value, mark.formula.gives.unit, 3)}", place[0], upright)
-            )
+            found.append((f"{mark.label} {written(mark, value)}", place[0], upright))
     for text, at, upright in found:
         places = labels.along_a_rule(at, upright, 8.5, frame)
         place = labels.choose(places, text, 8.5, frame, taken, lines) or places[0]
@@ -339,18 +374,19 @@ def _rules(
 
 
 def _dots(
-    axes, explorer: Explorer, dots: dict[str, tuple], frame: labels.Box, taken: list, lines: list
+    axes, explorer: Explorer, values: dict[str, Any], frame: labels.Box, taken: list, lines: list
 ) -> None:
     """Draw dots and rings with their names.
 
     Where they crowd, some keep their names and the others are in the table.
     """
+    dots = values["dots"]
     named: list[tuple[float, float, str, float, str]] = [
         (px, py, label, 8, INK) for label, (px, py) in dots.items()
     ]
     for px, py in dots.values():
         axes.plot([px], [py], "o", color=INK, markersize=4.5)
-    for i, group in enumerate(explorer.points, len(explorer.curves)):
+    for i, group in _groups(explorer, values):
         colour = PALETTE[i % len(PALETTE)]
         axes.plot(
             [p[0] for p in group.at],

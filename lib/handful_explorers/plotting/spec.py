@@ -62,7 +62,10 @@ def plot(e: Explorer) -> dict[str, Any]:
         **({"across": across(*e.across)} if e.across else {}),
         "curves": [curve(c) for c in e.curves],
         "marks": [mark(m) for m in e.marks],
-        "points": [{"label": g.label, "at": [list(p) for p in g.at]} for g in e.points],
+        "points": [
+            trimmed({"label": g.label, "at": [list(p) for p in g.at], "when": dict(g.when)})
+            for g in e.points
+        ],
         "values": base_values(e),
     }
 
@@ -112,6 +115,7 @@ def curve(c: Curve) -> dict[str, Any]:
             "band": c.band,
             "band_label": c.band_label,
             "bands": spec_bands(c),
+            "whole": c.whole,
             **settings(c),
         }
     )
@@ -127,6 +131,8 @@ def mark(m: Mark) -> dict[str, Any]:
             "unit": m.formula.gives.unit,
             "band": m.band,
             "limit": m.limit or None,
+            "needs": m.needs.tree() if m.needs else None,
+            "whole": m.whole,
             **settings(m),
         }
     )
@@ -153,6 +159,7 @@ def readout(r: Readout) -> dict[str, Any]:
             "unit": r.unit or r.formula.gives.unit,
             "digits": r.digits,
             "tree": r.formula.tree(),
+            "whole": r.whole,
             **settings(r),
         }
     )

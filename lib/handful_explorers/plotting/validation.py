@@ -38,6 +38,7 @@ def check(explorer: Explorer) -> None:
     check_controls(explorer)
     check_followers(explorer)
     check_presets(explorer)
+    check_points(explorer)
     check_guess(explorer)
 
 
@@ -87,6 +88,19 @@ def check_followers(explorer: Explorer) -> None:
             )
 
 
+def check_points(explorer: Explorer) -> None:
+    """Check that points are shown at values that controls can take."""
+    names = {control.name: control for control in explorer.controls}
+    for group in explorer.points:
+        for name, value in group.when.items():
+            if name not in names:
+                raise ExplorerError(
+                    f"{explorer.name} shows “{group.label}” at a value of {name}, for which it has "
+                    "no control."
+                )
+            names[name].check(value)
+
+
 def check_curves(explorer: Explorer) -> None:
     """Check that the curves have names of their own, one unit, and depend on what is swept."""
     name = explorer.name
@@ -109,6 +123,12 @@ def check_curves(explorer: Explorer) -> None:
             f"{name}: there is no unit {explorer.y_unit!r}; there are {', '.join(UNITS)}."
         )
     find(explorer.x.name).check(explorer.x.low)
+    banded = [curve.label for curve in explorer.curves if curve.bands]
+    if banded and (explorer.x.name != "batch" or explorer.across):
+        raise ExplorerError(
+            f"{name} has bands for classes at “{banded[0]}”, which are drawn over batches, so it "
+            "must sweep the batch and draw it along x."
+        )
     if explorer.x.name not in explorer.symbols():
         raise ExplorerError(
             f"{name} sweeps {explorer.x.name}, which none of its formulas uses; they use "

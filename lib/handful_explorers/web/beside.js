@@ -42,7 +42,7 @@ export const faint = (series) =>
     id: `beside ${curve.id}`,
     label: "",
     base: undefined,
-    band: undefined,
+    shade: undefined,
     beside: true,
   }));
 

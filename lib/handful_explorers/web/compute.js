@@ -1,10 +1,10 @@
 // The numbers of an explorer: values of symbols for a state, and the curves, marks and dots that
 // follow from them.
 import { bandAt } from "./bands.js";
-import { beyond, capital, describe, lower, plain } from "./describe.js";
+import { beyond, capital, describe, doesNotFit, lower, plain, written } from "./describe.js";
 import { called, lacks, rows, store, supplied, whyMissing } from "./scenario.js";
 import { compile, compileSweep, MissingValue } from "./tree.js";
-import { formatNamed, formatValue } from "./units.js";
+import { formatNamed, formatValue, wholeCount } from "./units.js";
 
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
@@ -46,7 +46,12 @@ const isPicker = (control) => control.type === "choice" && Boolean(control.rows)
  *   xs: Float64Array,
  *   ys: Float64Array,
  * }} ModelCurve
- * @typedef {Mark & { at: (values: SymbolValues) => number }} ModelMark
+ * @typedef {Mark & { at: (values: SymbolValues) => number,
+ *   needed: ((values: SymbolValues) => number) | null }} ModelMark
+ * @typedef {object} ShownMark
+ * @property {ModelMark} mark
+ * @property {number} value
+ * @property {Pair} [lacking] chips that the model alone takes, and the fewer that there are
  * @typedef {object} Dot
  * @property {string} label
  * @property {string} key
@@ -59,15 +64,26 @@ const isPicker = (control) => control.type === "choice" && Boolean(control.rows)
  * @property {Float64Array} ys
  * @property {number} x
  * @property {number} y
- * @property {Pair} [band]
+ * @property {Pair} [band] at the cursor
  * @property {string} of
+ * @property {import("./bands.js").Shade["shade"]} [shade] the band that is drawn
  * @typedef {object} Result
  * @property {Shown[]} curves
- * @property {{ mark: ModelMark, value: number }[]} marks
+ * @property {ShownMark[]} marks
  * @property {{ readout: Computed, value: number }[]} readouts
  * @property {Dot[]} dots
  * @property {string} key
  */
+
+// The groups of points that are shown for a state; as Points.shown.
+/**
+ * @param {Pick<PlotSpec, "points">} spec
+ * @param {State} state
+ */
+export const shownPoints = ({ points = [] }, state) =>
+  points.filter(({ when = {} }) =>
+    Object.entries(when).every(([name, value]) => state[name] === value),
+  );
 
 // Values of symbols for a state: the scenario's rows, what the explorer holds fixed, and its
 // controls.
@@ -227,7 +243,11 @@ export class Model extends Values {
     }));
     this.across = spec.across ? compile(spec.across.tree) : null;
     /** @type {ModelMark[]} */
-    this.marks = (spec.marks || []).map((mark) => ({ ...mark, at: compile(mark.tree) }));
+    this.marks = (spec.marks || []).map((mark) => ({
+      ...mark,
+      at: compile(mark.tree),
+      needed: mark.needs ? compile(mark.needs) : null,
+    }));
     this.dots = spec.dots
       ? { ...spec.dots, atX: compile(spec.dots.x), atY: compile(spec.dots.y) }
       : null;
@@ -235,8 +255,9 @@ export class Model extends Values {
     /** @type {{ name: string, entry: Entry }[]} */
     this.dotted = [];
     // Fixed points: they keep the colours after the curves', group by group.
-    /** @type {Dot[]} */
-    this.points = (spec.points || []).flatMap(({ at }, i) =>
+    this.groups = spec.points || [];
+    /** @type {Dot[][]} */
+    this.points = this.groups.map(({ at }, i) =>
       at.map(([x, y, label = ""], k) => ({
         label,
         key: `${i} ${k}`,
@@ -334,7 +355,12 @@ export class Model extends Values {
         return NaN;
       }
     };
-    for (const mark of this.marks) out.marks.push({ mark, value: scalar(mark, mark.at) });
+    for (const mark of this.marks)
+      out.marks.push({
+        mark,
+        value: scalar(mark, mark.at),
+        lacking: mark.needed ? this.lacking(mark, mark.needed, state) : undefined,
+      });
     for (const readout of this.readouts) {
       const value = scalar(readout, readout.at);
       if (!Number.isNaN(value)) out.readouts.push({ readout, value });
@@ -347,8 +373,22 @@ export class Model extends Values {
         if (Number.isFinite(x) && Number.isFinite(y))
           out.dots.push({ label: name, key: name, x, y });
       }
-    out.dots.push(...this.points);
+    const shown = shownPoints(this.spec, state);
+    out.dots.push(...this.points.filter((_, i) => shown.includes(this.groups[i])).flat());
     return out;
+  }
+
+  // Chips that the model alone takes, and those that there are, where these are fewer.
+  /**
+   * @param {ModelMark} mark
+   * @param {(values: SymbolValues) => number} f
+   * @param {State} state
+   * @returns {Pair | undefined}
+   */
+  lacking(mark, f, state) {
+    const needed = this.scalar(mark, f, state),
+      devices = this.scalar(mark, (values) => values.devices, state);
+    return needed > devices ? [needed, devices] : undefined;
   }
 
   // Where a curve's points lie along x: on the grid, or where another formula puts them.
@@ -382,9 +422,12 @@ export class Model extends Values {
         `${course(lead.ys, spec.y.unit)}.`
       : `${capital(lead.curve.label)} ${course(lead.ys, spec.y.unit)}.`;
     const values = shown
-      .map(({ curve, y }) => `${curve.label} ${formatNamed(curve.label, y, spec.y.unit)}`)
+      .map(
+        ({ curve, y }) =>
+          `${curve.label} ${formatNamed(curve.label, wholeCount(y, curve.whole), spec.y.unit)}`,
+      )
       .join("; ");
-    const groups = (spec.points || []).map(({ label, at }) => {
+    const groups = shownPoints(spec, state).map(({ label, at }) => {
       const [least, most] = [Math.min, Math.max].map((end) =>
         formatValue(end(...at.map((p) => p[1])), spec.y.unit),
       );
@@ -404,21 +447,41 @@ export class Model extends Values {
     );
   }
 
-  // Where the cursor lies beyond what fits, in words.
+  // Where the cursor, or a curve there, lies beyond what fits, in words.
   /**
    * @param {State} state
    * @param {Result} result
    */
   beyond(state, result) {
-    const { title, name, unit } = this.spec.x,
-      at = Number(state[name]);
+    const { x, y } = this.spec,
+      cursor = Number(state[x.name]),
+      at = `${lower(x.title)} ${plain(cursor, x.unit, 4)}`,
+      [name, high] = this.height(result);
     return result.marks
-      .filter(({ mark, value }) => mark.limit && at > value)
-      .map(({ mark, value }) =>
-        beyond(`${lower(title)} ${plain(at, unit, 4)}`, mark.label, plain(value, mark.unit, 3)),
-      )
+      .filter(({ mark }) => mark.limit)
+      .map(({ mark, value, lacking }) => {
+        if (lacking) return doesNotFit(...lacking);
+        if (!((mark.axis === "x" ? cursor : high) > value)) return "";
+        const what = mark.axis === "x" ? at : `${name} ${formatValue(high, y.unit)} at ${at}`;
+        return beyond(what, mark.label, written(mark, value));
+      })
+      .filter(Boolean)
       .map((text) => `${text}.`)
       .join(" ");
+  }
+
+  // What reaches how high at the cursor: the leading curve, or stacked ones together.
+  /**
+   * @param {Result} result
+   * @returns {[string, number]}
+   */
+  height({ curves }) {
+    if (this.spec.stack) {
+      const parts = curves.filter((c) => c.curve.role === "part");
+      return [this.spec.y.title, parts.reduce((sum, { y }) => sum + y, 0)];
+    }
+    const lead = curves.find((c) => c.curve.role === "total") || curves[0];
+    return lead ? [lead.curve.label, lead.y] : ["", NaN];
   }
 
   // Head and rows of the data table.
@@ -446,10 +509,12 @@ export class Model extends Values {
         ...(spec.across && this.across && curves.length
           ? [formatValue(at(curves[0], this.across), spec.across.unit)]
           : []),
-        ...curves.map((c) => formatValue(at(c, c.curve.at), spec.y.unit)),
+        ...curves.map((c) =>
+          formatValue(wholeCount(at(c, c.curve.at), c.curve.whole), spec.y.unit),
+        ),
       ];
     });
-    const groups = spec.points || [];
+    const groups = shownPoints(spec, state);
     for (const row of body) row.push(...groups.map(() => ""));
     groups.forEach(({ at }, i) => {
       for (const [x, y, ...label] of at) {
@@ -482,6 +547,17 @@ function ends(arrays, above) {
       if (value > most) most = value;
     }
   return [least, most];
+}
+
+// The level limits that an axis shows beside what reaches these heights: one far above would press
+// the curves flat; as figure.limits_near.
+/**
+ * @param {{ axis: string, limit?: boolean, value: number }[]} marks
+ * @param {Numbers[]} heights
+ */
+export function limitsNear(marks, heights) {
+  const [, most] = ends(heights, -Infinity);
+  return marks.filter((m) => m.limit && m.axis === "y" && m.value <= 3 * most).map((m) => m.value);
 }
 
 // The ends of an axis that show these arrays.  A log axis leaves out what lies far below the

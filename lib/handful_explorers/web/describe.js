@@ -1,5 +1,5 @@
 // A curve in words; the twin of describe.py, same text to the letter.
-import { UNITS, formatValue } from "./units.js";
+import { UNITS, formatValue, wholeCount } from "./units.js";
 
 const FLAT = 0.1,
   SHORT = 0.05;
@@ -117,3 +117,19 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
  * @param {string} value
  */
 export const beyond = (at, name, value) => `${capital(at)} is more than fits: ${name} ${value}`;
+
+// That the weights alone are more than the machine's memory.
+/**
+ * @param {number} needed
+ * @param {number} devices
+ */
+export const doesNotFit = (needed, devices) =>
+  `The model itself does not fit: its weights fill ${formatValue(wholeCount(needed, "up"), "1", 6)} ` +
+  `such chips, and the machine has ${plain(devices, "device", 4)}`;
+
+// The value of a mark.
+/**
+ * @param {Mark} mark
+ * @param {number} value
+ */
+export const written = ({ whole, unit }, value) => plain(wholeCount(value, whole), unit, 3);

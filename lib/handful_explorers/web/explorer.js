@@ -1,13 +1,14 @@
 // An explorer on the page, mount(host, spec), and in a notebook, default.render({ model, el }) for
 // anywidget.
 import "./explorer.css";
+import { covers } from "./bands.js";
 import { agree, besideMarks, besideName, faint } from "./beside.js";
-import { Model, between, extent } from "./compute.js";
+import { Model, between, extent, limitsNear, shownPoints } from "./compute.js";
 import { makeControl } from "./controls.js";
 import { dataTable } from "./data_table.js";
 import * as dom from "./dom.js";
 import { announce, h, put, calm } from "./dom.js";
-import { capital, lower, plain } from "./describe.js";
+import { capital, lower, plain, written } from "./describe.js";
 import { guesses, guessOf, keep } from "./guesses.js";
 import { Plot } from "./plot.js";
 import { defaults, label, store, valuesOf } from "./scenario.js";
@@ -17,7 +18,7 @@ import { Train } from "./scenes/train.js";
 import { Stops } from "./stops.js";
 import { symbols } from "./tree.js";
 import { beginsNumber, openField } from "./typing.js";
-import { formatNamed, formatValue } from "./units.js";
+import { formatNamed, formatValue, wholeCount } from "./units.js";
 
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
@@ -693,13 +694,13 @@ export class Explorer {
       result.marks
         // What fits is a place along the sweep, and another quantity may run along the axis.
         .filter(({ mark, value }) => Number.isFinite(value) && !(mark.limit && this.spec.across))
-        .map(({ mark, value }) => ({
+        .map(({ mark, value, lacking }) => ({
           key: mark.label,
           axis: mark.axis,
           band: mark.band,
           limit: mark.limit,
           value,
-          text: `${mark.label} ${plain(value, mark.unit, 3)}`,
+          text: lacking ? "the model does not fit" : `${mark.label} ${written(mark, value)}`,
         }))
     );
   }
@@ -721,16 +722,13 @@ export class Explorer {
     const marks = this.marksOf(result),
       also = other ? besideMarks(marks, this.marksOf(other)) : [];
     const leading = result.curves.filter((c) => c.curve.role !== "part").map((c) => c.ys);
-    const tops = series.flatMap(({ band, ys }) => (band ? [ys.map((y) => y * band[1])] : []));
+    const tops = series.flatMap(({ shade, xs, ys }) =>
+      shade ? [ys.filter((_, i) => covers(shade, xs[i])).map((y) => y * shade.band[1])] : [],
+    );
+    const heights = [...series.map((s) => s.ys), ...tops, result.dots.map((d) => d.y)];
     const y = this.axis(
       "y",
-      extent(
-        [...series.map((s) => s.ys), ...tops, result.dots.map((d) => d.y)],
-        leading,
-        spec.y.log,
-        spec.y.min,
-        spec.y.max,
-      ),
+      extent([...heights, limitsNear(marks, heights)], leading, spec.y.log, spec.y.min, spec.y.max),
       spec.y,
     );
     const across = spec.across;
@@ -762,7 +760,9 @@ export class Explorer {
     const moving = !(x.settled && y.settled);
     if (this.asking) return moving;
     put(this.over, "text", model.beyond(this.shown, result));
-    const bands = result.curves.flatMap((c) => (c.band && c.of ? [`${capital(c.of)}.`] : []));
+    const bands = result.curves.flatMap(({ shade }) =>
+      shade?.of ? [`${capital(shade.of)}.`] : [],
+    );
     const pinned = second ? [second.problem || `Beside it, fainter: ${second.name}.`] : [];
     put(this.scene, "text", [this.sceneText(), ...pinned, ...bands].join(" ").trim());
     this.writeValues(spec.y, result, other);
@@ -779,7 +779,10 @@ export class Explorer {
    */
   cursorOf({ across, x, y }, model, { curves }, series, cursor) {
     const lead = curves.find((c) => c.curve.role === "total") || curves[0],
-      spoken = curves.map((c) => `${c.curve.label} ${formatNamed(c.curve.label, c.y, y.unit)}`);
+      spoken = curves.map(
+        ({ curve, y: value }) =>
+          `${curve.label} ${formatNamed(curve.label, wholeCount(value, curve.whole), y.unit)}`,
+      );
     return {
       x: across && lead ? lead.x : cursor,
       text: across
@@ -824,7 +827,7 @@ export class Explorer {
         role: c.curve.role,
         xs: c.xs,
         ys: c.ys,
-        band: c.band,
+        shade: c.shade,
         cursor: [c.x, c.y],
         X: UNDRAWN,
         Y: UNDRAWN,
@@ -888,9 +891,10 @@ export class Explorer {
     /**
      * @param {string} name
      * @param {number | undefined} value
+     * @param {import("./units.js").Whole} [whole]
      */
-    const also = (name, value, unit = y.unit, digits = 3) =>
-      value === undefined ? undefined : formatNamed(name, value, unit, digits);
+    const also = (name, value, whole, unit = y.unit, digits = 3) =>
+      value === undefined ? undefined : formatNamed(name, wholeCount(value, whole), unit, digits);
     for (const { curve, y: value, band, of } of result.curves) {
       const note = band
         ? `${curve.band_label || "measured"} ${formatValue(value * band[0], y.unit, 2)} to ` +
@@ -900,32 +904,36 @@ export class Explorer {
         this.writeValue({
           key: curve.id,
           label: curve.label,
-          text: formatNamed(curve.label, value, y.unit),
-          also: also(curve.label, theirs.get(curve.id)),
+          text: formatNamed(curve.label, wholeCount(value, curve.whole), y.unit),
+          also: also(curve.label, theirs.get(curve.id), curve.whole),
           note,
           swatch: `ex-c${curve.index} ex-${curve.role}`,
         }),
       );
     }
+    const shown = shownPoints({ points: this.groups }, this.shown);
     for (const group of this.groups)
+      if (shown.includes(group))
+        live.add(
+          this.writeValue({
+            key: `g-${group.label}`,
+            label: group.label,
+            text: `${group.at.length} points`,
+            swatch: `ex-c${group.index % 8}`,
+            ring: true,
+          }),
+        );
+    for (const { readout, value } of result.readouts) {
+      const { label: name, unit, digits, whole } = readout;
       live.add(
         this.writeValue({
-          key: `g-${group.label}`,
-          label: group.label,
-          text: `${group.at.length} points`,
-          swatch: `ex-c${group.index % 8}`,
-          ring: true,
+          key: `r-${name}`,
+          label: name,
+          text: formatNamed(name, wholeCount(value, whole), unit, digits),
+          also: also(name, read.get(name), whole, unit, digits),
         }),
       );
-    for (const { readout, value } of result.readouts)
-      live.add(
-        this.writeValue({
-          key: `r-${readout.label}`,
-          label: readout.label,
-          text: formatNamed(readout.label, value, readout.unit, readout.digits),
-          also: also(readout.label, read.get(readout.label), readout.unit, readout.digits),
-        }),
-      );
+    }
     for (const [key, row] of this.rows) {
       const hide = !live.has(key);
       if (row.node.hidden !== hide) row.node.hidden = hide;

@@ -1,6 +1,7 @@
 // The line chart: axes, curves, bands, areas, marks, dots, and a cursor that mouse, touch and keys
 // move. Elements are made once; a frame only writes what changed.
 import { ticks } from "d3-array";
+import { covers } from "./bands.js";
 import { linePath, ribbonPath, scale } from "./path.js";
 import { h, Intent, Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
 import { besideRule, Ink, insideLabels, marginLabels, placeDots } from "./labels.js";
@@ -16,7 +17,7 @@ import { axisTitle, formatTicks, roundTimes, tickStep } from "./units.js";
  * @property {Float64Array} xs
  * @property {Float64Array} ys
  * @property {Float64Array} [base] the lower edge of its area, where curves are stacked
- * @property {Pair} [band]
+ * @property {import("./bands.js").Shade["shade"]} [shade] the band that is drawn round it
  * @property {boolean} [beside] of the scenario that is pinned beside the page's
  * @property {Pair} cursor
  * @property {Float64Array} X its pixels, once it is drawn
@@ -146,6 +147,18 @@ function ticksThatFit(axis, most, onto, [from, to], font) {
 function decimal(value) {
   if (!/e/.test(String(value))) return value;
   return Math.abs(value) < 1 ? value.toFixed(20) : BigInt(value).toString();
+}
+
+// From where to where a mark is a strip: its range, or all beyond a limit.
+/**
+ * @param {FrameMark} mark
+ * @param {(value: number) => number} edge
+ * @param {number} end where the axis ends
+ * @returns {number[] | null}
+ */
+function stripOf({ limit, band, value }, edge, end) {
+  const ends = limit ? [edge(value), end] : band?.map((factor) => edge(value * factor));
+  return ends ? ends.sort((a, b) => a - b) : null;
 }
 
 export class Plot {
@@ -435,7 +448,7 @@ export class Plot {
   }
 
   // frame: { key, x: {domain, log, unit, title}, y: {…},
-  //          series: [{id, label, index, role, xs, ys, base, band, cursor}],
+  //          series: [{id, label, index, role, xs, ys, base, shade, cursor}],
   //          marks: [{axis, value, text, band}], dots: [{label, x, y}],
   //          cursor: {x, points: [{index, x, y}], text, min, max, now, valueText, step, trace,
   //                   grid} }
@@ -547,17 +560,20 @@ export class Plot {
         put(piece, "class", `ex-area ex-c${curve.index}`);
         put(piece, "d", ribbonPath(curve.X, sy.all(curve.base), curve.Y));
       }
-      if (curve.band) {
+      const { shade } = curve;
+      if (shade) {
         const band = this.pools.band.get(curve.id),
-          [lo, hi] = curve.band;
+          [lo, hi] = shade.band;
+        /** @param {Float64Array} values */
+        const along = (values) => values.filter((_, i) => covers(shade, curve.xs[i]));
         put(band, "class", `ex-band ex-c${curve.index}`);
         // On a log axis a factor is a shift.
         /** @param {number} factor */
         const edge = (factor) =>
           log
-            ? curve.Y.map((Y) => Y + sy.slope * Math.log(factor))
-            : sy.all(curve.ys.map((value) => value * factor));
-        put(band, "d", ribbonPath(curve.X, edge(lo), edge(hi)));
+            ? along(curve.Y).map((Y) => Y + sy.slope * Math.log(factor))
+            : sy.all(along(curve.ys).map((value) => value * factor));
+        put(band, "d", ribbonPath(along(curve.X), edge(lo), edge(hi)));
       }
     }
     for (const pool of [this.pools.path, this.pools.area, this.pools.band]) pool.done();
@@ -591,11 +607,7 @@ export class Plot {
       const [from, to] = mark.axis === "x" ? [left, right] : [top, bottom];
       /** @param {number} v */
       const edge = (v) => Math.min(Math.max(onto(v), from), to);
-      /** @type {number[] | null} */
-      let strip = null;
-      if (mark.limit) strip = [edge(mark.value), to];
-      else if (mark.band)
-        strip = mark.band.map((factor) => edge(mark.value * factor)).sort((a, b) => a - b);
+      const strip = stripOf(mark, edge, mark.axis === "x" ? right : top);
       if (!(at >= from - 0.5 && at <= to + 0.5) && !(strip && strip[1] - strip[0] > 1)) continue;
       const item = this.pools.mark.get(mark.key),
         upright = mark.axis === "x",

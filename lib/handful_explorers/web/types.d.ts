@@ -135,6 +135,8 @@ interface Entry {
   given?: SymbolValues;
   scenario?: Partial<Choice>;
 }
+/** Which whole number stands for a count where it is read out. */
+type Whole = import("./units.js").Whole;
 type Role = "part" | "total" | "reference" | string;
 interface Curve extends Entry {
   id: string;
@@ -144,7 +146,15 @@ interface Curve extends Entry {
   /** Factors between which measurements lie. */
   band?: Pair;
   band_label?: string;
-  bands?: { when: { experts: boolean; most?: number }; band?: Pair; text: string }[];
+  whole?: Whole;
+  /** A band for each class of scenarios, over the batches that most of its runs have. */
+  bands?: {
+    when: { experts: boolean; most?: number };
+    band?: Pair;
+    text: string;
+    batches?: Pair;
+    beyond?: string;
+  }[];
 }
 interface Mark extends Entry {
   axis: "x" | "y";
@@ -154,12 +164,16 @@ interface Mark extends Entry {
   band?: Pair;
   /** Whether all beyond it is more than fits. */
   limit?: boolean;
+  /** Chips that hold the model alone. */
+  needs?: Tree;
+  whole?: Whole;
 }
 interface Readout extends Entry {
   label: string;
   tree: Tree;
   unit: string;
   digits: number;
+  whole?: Whole;
 }
 interface KeyedNumber extends Readout {
   key: string;
@@ -174,6 +188,8 @@ interface Preset {
 interface PointGroup {
   label: string;
   at: [number, number, string?][];
+  /** Values of controls at which they are shown. */
+  when?: State;
 }
 interface Dots {
   over: Kind;

@@ -369,6 +369,20 @@ function namesUnit(title, name) {
  */
 export const axisTitle = (title, name) => (namesUnit(title, name) ? title : title + axisHint(name));
 
+/** @typedef {"up" | "down" | "near"} Whole which whole number stands for a count */
+
+// A count as a whole number; as units.whole_count.
+/**
+ * @param {number} value
+ * @param {Whole} [way]
+ */
+export function wholeCount(value, way) {
+  if (!way || !Number.isFinite(value)) return value;
+  const slack = 1e-9 * Math.max(1, Math.abs(value));
+  if (way === "down") return Math.floor(value + slack);
+  return Math.max(1, way === "up" ? Math.ceil(value - slack) : Math.floor(value + 0.5));
+}
+
 // A value that stands beside its name, which may say what is counted.
 /**
  * @param {string} title

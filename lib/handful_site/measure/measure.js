@@ -254,10 +254,11 @@ class Measurement {
     if (!plot) return;
     const { host, spec, state } = plot;
     plot.destroy();
-    spec.points = at.length ? [{ label: "measured here", at }] : [];
+    const when = { bytes_per_parameter: 4 };
+    spec.points = at.length ? [{ label: "measured here", at, when }] : [];
     const next = mount(host, spec);
     plots.set(this.figure, next);
-    next.set(state);
+    next.set({ ...state, ...when });
     for (const control of spec.controls)
       if (control.type === "log" && control.name in this.rates) {
         const rate = this.rates[/** @type {keyof Rates} */ (control.name)],
