@@ -92,7 +92,13 @@ def start_from(text: str = "") -> None:
         )
     hardware, model, precision, context = parts
     values(hardware, model, precision, int(context))
-    PAGE.update(hardware=hardware, model=model, precision=precision, context=int(context))
+    own: Choice = {
+        "hardware": hardware,
+        "model": model,
+        "precision": precision,
+        "context": int(context),
+    }
+    PAGE.update(own)
 
 
 PRECISIONS: list[dict[str, Any]] = [
