@@ -387,24 +387,26 @@ def test_who_never_wants_to_be_asked_is_asked_nowhere_and_can_take_it_back(ask, 
     asked.asks()
 
 
-def test_a_guess_is_for_the_books_machine_whatever_the_reader_has_chosen(ask):
-    asked = ask(ROOFLINE, "?hardware=A100%2080GB&precision=bf16")
-    asked.page.locator("#bar-context").wait_for()
-    asked.page.evaluate(
-        "localStorage.setItem('handful-scenario', JSON.stringify({"
-        "hardware: 'A100 80GB', precision: 'bf16', model: 'Llama 3.1 70B', context: 8192}))"
-    )
-    asked.page.goto(asked.page.url.split("?")[0])
-    asked.asks()
+def test_a_question_is_about_the_books_machine_and_asked_beside_no_other(ask):
+    asked = ask(ROOFLINE).asks()
+    chip = asked.page.locator("#bar-hardware")
+    chip.select_option("A100 80GB")
+    expect(asked.show).to_be_hidden()
+    expect(asked.figure.locator(".ex-scene")).to_contain_text("Shown for A100")
+    expect(asked.button("Guess")).to_be_hidden()
+    asked.page.get_by_role("button", name="Reset to the book").click()
+    asked.button("Guess").click()
     expect(asked.figure.locator(".ex-how")).to_contain_text("For GB200 NVL72, DeepSeek-V3, ")
     asked.guess_by_mouse()
     asked.show.click()
     said = flat(asked.verdict.inner_text())
     assert f"here it is {truth(ASKING[ROOFLINE])}" in said and "That was asked" not in said
     expect(asked.figure.locator(".ex-scene")).to_contain_text("Shown for GB200 NVL72")
-    asked.button("Reset").click()
+    # Afterwards the plot follows the bar like any other, and the comparison says of what it is.
+    chip.select_option("A100 80GB")
     expect(asked.figure.locator(".ex-scene")).to_contain_text("Shown for A100")
     expect(asked.verdict).to_contain_text("That was asked for GB200 NVL72, DeepSeek-V3, ")
+    expect(asked.button("Guess again")).to_be_hidden()
 
 
 def test_a_moved_control_is_told_beside_the_comparison(ask):

@@ -182,8 +182,8 @@ decode_step = Schematic(
             " of each is {share_5}, or {cost_5}.",
         ),
         Step(
-            "Nearly {full} caches fill the memory. Now the step mostly reads caches, which cannot be"
-            " shared: of the {dollars} that a million tokens cost, {own_dollars} pays for reading"
+            "Nearly {full} caches fill the memory. Now the step mostly reads caches, which cannot"
+            " be shared: of the {dollars} that a million tokens cost, {own_dollars} pays for reading"
             " their own.",
             "The caches fill all the memory that the weights leave. The step takes {step_6}, the"
             " multipliers are busy for {compute_6} of it, and {full} tokens come out. The share of"

@@ -92,7 +92,8 @@ function modelOf(spec) {
   return spec.x ? new Model(spec) : new Scene(spec);
 }
 
-// Whether the reader is asked for a guess, and whether there is one.
+// Whether the reader is asked for a guess, and whether there is one.  The question is about the
+// machine from which the page starts, so it is not asked beside another.
 /**
  * @param {Spec} spec
  * @param {boolean} linked
@@ -101,8 +102,19 @@ function modelOf(spec) {
 function recall({ guess, name }, linked, ask) {
   if (!guess || !linked) return { asking: false, kept: false };
   const { never, of } = guesses();
-  return { asking: ask && !never && !of?.[name], kept: Boolean(of?.[name]?.at) };
+  return { asking: ask && !never && !of?.[name] && store.isDefault, kept: Boolean(of?.[name]?.at) };
 }
+
+// What something that follows the page's scenario was set beside.  Chip, model and precision go
+// together: a preset that sets one machine is not mixed with another.
+/**
+ * @param {string} name
+ * @param {Record<string, StateValue | undefined>} values
+ */
+const besides = (name, values) =>
+  /** @type {string[]} */ (CHOICES).includes(name)
+    ? CHOICES.map((kind) => values[kind]).join()
+    : values[name];
 
 export class Explorer {
   /**
@@ -159,7 +171,7 @@ export class Explorer {
       type: "button",
       class: "ex-tool",
       text: "Guess",
-      hidden: kept,
+      hidden: kept || !store.isDefault,
       onclick: () => this.fetchGuess(true),
     });
     this.root = h("div", { class: `ex ex-${spec.kind}${spec.stack ? " ex-stacked" : ""}` });
@@ -276,7 +288,7 @@ export class Explorer {
       /** @type {State} */
       state = {};
     for (const [name, { value, beside }] of this.own)
-      if (!this.followers.has(name) || values[name] === beside) state[name] = value;
+      if (!this.followers.has(name) || besides(name, values) === beside) state[name] = value;
     return state;
   }
 
@@ -284,7 +296,7 @@ export class Explorer {
   keep(patch) {
     const values = this.scenario();
     for (const [name, value] of Object.entries(patch))
-      this.own.set(name, { value, beside: values[name] });
+      this.own.set(name, { value, beside: besides(name, values) });
   }
 
   // A pinned scenario comes, changes or goes.  Of plots only: no scene follows the page's scenario.
@@ -305,6 +317,9 @@ export class Explorer {
 
   follow() {
     this.compare();
+    if (this.asking && !store.isDefault) this.ask(false);
+    else if (this.guess) this.guess.tell();
+    else this.offer.hidden = !store.isDefault;
     this.model.turn();
     this.show({ glide: true });
     this.onChange?.(this.state, true);
@@ -564,7 +579,7 @@ export class Explorer {
       /** @type {typeof import("./guess.js")} */
       const { Guess } = await import(new URL(`./guess.js?v=${GUESS_MARK}`, import.meta.url).href);
       this.guess ??= new Guess(this, TOOLS);
-      if (asking) this.guess.begin();
+      if (asking && store.isDefault) this.guess.begin();
       else this.ask(false);
     } catch (error) {
       this.ask(false);

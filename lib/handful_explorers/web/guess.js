@@ -188,12 +188,11 @@ export class Guess {
   }
 
   reveal() {
-    const { announce, keep, store } = this.tools,
+    const { announce, keep } = this.tools,
       { explorer, spec } = this,
       at = this.course();
     keep({ of: { [spec.name]: { at, text: this.brief(at) } } });
-    if (!store.isDefault || this.moved())
-      explorer.apply({ label: "", set: { ...this.state, ...this.choices() } });
+    if (this.moved()) explorer.restore();
     explorer.root.classList.add("ex-revealing");
     explorer.ask(false);
     announce(this.compare(at));
@@ -219,10 +218,6 @@ export class Guess {
   }
 
   // Words -----------------------------------------------------------------------------------------
-
-  choices() {
-    return Object.fromEntries(CHOICES.map((kind) => [kind, this.choice[kind]]));
-  }
 
   // Which machine and model it is about, where it is about any.
   /** @param {string} before */
@@ -302,7 +297,8 @@ export class Guess {
       at = this.kept();
     this.question.hidden = this.buttons.hidden = !asking;
     this.result.hidden = asking || !at;
-    explorer.offer.hidden = Boolean(at);
+    explorer.offer.hidden = Boolean(at) || !tools.store.isDefault;
+    this.again.hidden = !tools.store.isDefault;
     this.show.disabled = !this.guessed;
     tools.put(this.never, "text", tools.guesses().never ? "Ask me at every plot" : "Never ask me");
     const { node } = this.plot.cursor;
