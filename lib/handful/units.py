@@ -180,6 +180,8 @@ def format_value(value: float, unit: str, digits: int = 3) -> str:
     ...     format_value(1, "token"),
     ... )
     ('1\xa0s', '−3', '∞', '1\xa0token')
+    >>> format_value(2**20, "token", 6), format_value(2**20, "token")
+    ('1,048,576\xa0tokens', '1.05\xa0million tokens')
     """
     form = _find(unit)
     value = float(value)
@@ -222,6 +224,8 @@ def _count(size: float, digits: int, like: float = 0) -> tuple[str, str]:
     figures, exponent = _round(size, digits)
     if exponent >= 18 or exponent < -4:
         return _power(figures, exponent), ""
+    if 1e6 <= size < 1e7 and digits > 4 and size % 1 == 0 and size % 1000:
+        return f"{int(size):,}", ""  # nobody says 1.04858 million
     step = min(_round(like or size, digits)[1] // 3 * 3, 15)
     return (
         (_place(figures, exponent - step), _WORD[step])

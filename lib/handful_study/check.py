@@ -34,6 +34,11 @@ _PRICE = (
     r"\s*(?:(?:/|per|a)\s*(?:(?:a|1|one)\s*)?(?:million|mn|m)[\s-]*(?:tok(?:en)?s?)?)?\s*$"
 )
 
+_CENTS = (
+    r"^\s*([-+−]?[0-9]*\.?[0-9]+)\s*(?:¢|cents?|ct)\s*"
+    r"(?:(?:/|per|a)\s*(?:(?:a|1|one)\s*)?(?:million|mn|m)[\s-]*(?:tok(?:en)?s?)?)?\s*$"
+)
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -148,10 +153,13 @@ def as_amount(text: str, unit: str, named: str) -> str:
 
     >>> as_amount("US$0.36/M", "$/token", "$/Mtoken"), as_amount("USD 12", "$", "")
     ('0.36', '$12')
+    >>> as_amount("36.4 cents", "$/token", "$/Mtoken")  # of what the question asks in
+    '36.4e-2'
     """
     if not unit.startswith("$"):
         return text
     if unit == "$/token" and named:
+        text = re.sub(_CENTS, r"\1e-2", text, flags=re.I)
         text = re.sub(_PRICE, r"\1\2", text, flags=re.I)
     return re.sub(_DOLLARS, "$", text, flags=re.I)
 

@@ -201,6 +201,7 @@ def test_numbers_read_the_same(modules):
         for unit in UNITS
         for i in range(200)
     ]
+    cases += [(value, unit, 6) for value in (2**20, 10**6, 10**7 + 1) for unit in UNITS]
     found = modules.evaluate(
         """async (cases) => {
         const { formatValue, formatTick, axisHint } = await import("/units.js");

@@ -303,6 +303,18 @@ def test_a_price_is_read_as_people_write_it(written):
         assert check(one, written.format(f"{float(price) * 1.3:.4g}"), seed).kind == "wrong"
 
 
+@pytest.mark.parametrize(
+    "written", ["{} cents", "{}¢", "{} ct", "{} cents per million tokens", "{} cents/M"]
+)
+def test_cents_are_read_as_the_question_asks_for_dollars(written):
+    one = problems.problem("price-of-a-token")
+    for seed in range(5):
+        cents = one.right(seed) * 1e8
+        assert check(one, written.format(f"{cents:.4g}"), seed).kind == "right"
+        assert check(one, written.format(f"{cents * 1.3:.4g}"), seed).kind == "wrong"
+    assert check(one, "$36.4", 0).kind == "wrong" == check(one, "364 cents", 0).kind
+
+
 @pytest.mark.parametrize("text", ["€0.36", "$", "$/M", "0.36 euros", "$0.36 per parsec", "cheap"])
 def test_a_price_that_cannot_be_read_does_not_count(text):
     assert check(problems.problem("price-of-a-token"), text, seed=1).kind == "unread"

@@ -222,6 +222,9 @@ function si(size, form, digits, like = 0) {
 function count(size, digits, like = 0) {
   const [figures, exponent] = round(size, digits);
   if (exponent >= 18 || exponent < -4) return [power(figures, exponent), ""];
+  // Nobody says 1.04858 million.
+  if (size >= 1e6 && size < 1e7 && digits > 4 && size % 1 === 0 && size % 1000)
+    return [place(String(size), 6), ""];
   const step = Math.min(thirds(round(like || size, digits)[1]), 15);
   return step >= 6 ? [place(figures, exponent - step), WORD[step]] : [place(figures, exponent), ""];
 }

@@ -194,6 +194,10 @@ function withoutCounted(text, counted) {
 const pattern = (/** @type {string} */ text) =>
     new RegExp(text.replaceAll("_", `[${SPACE}]*`), "i"),
   DOLLARS = pattern("^_(?:US_\\$|USD)_"),
+  CENTS = pattern(
+    "^_([-+−]?[0-9]*\\.?[0-9]+)_(?:¢|cents?|ct)_" +
+      `(?:(?:/|per|a)_(?:(?:a|1|one)_)?(?:million|mn|m)[-${SPACE}]*(?:tok(?:en)?s?)?)?_$`,
+  ),
   PRICE = pattern(
     "^_([-+−]?)_(?:US_\\$|\\$|USD)?_([-+−]?[0-9.,]+(?:e[-+−]?[0-9]+)?)_(?:\\$|dollars?|USD)?_" +
       `(?:(?:/|per|a)_(?:(?:a|1|one)_)?(?:million|mn|m)[-${SPACE}]*(?:tok(?:en)?s?)?)?_$`,
@@ -204,7 +208,8 @@ const pattern = (/** @type {string} */ text) =>
  */
 function asAmount(text, { unit, bare }) {
   if (!unit.startsWith("$")) return text;
-  const amount = unit === "$/token" && bare ? text.replace(PRICE, "$1$2") : text;
+  const amount =
+    unit === "$/token" && bare ? text.replace(CENTS, "$1e-2").replace(PRICE, "$1$2") : text;
   return amount.replace(DOLLARS, "$$");
 }
 
