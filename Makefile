@@ -40,7 +40,7 @@ help:
 	@echo "make browsers          a walk through the built book in Chromium, Firefox and WebKit (JOBS=2)"
 	@echo "make trees             store anew what a screen reader is told (tests/data/accessibility)"
 	@echo "make accessible        axe-core on every page of the book as last built, light and dark"
-	@echo "make bench             measure the budgets: import, sweeps, page weight"
+	@echo "make bench             measure the budgets: import, sweeps, frames beside stock (ARGS=\"frames balance-batch\")"
 	@echo "make bench-grading     grade a class of COUNT=100 beside a Jupyter kernel that runs the same notebooks"
 	@echo "make fuzz              COUNT=100000 arbitrary inputs for each reader of what students send (ARGS=reader)"
 	@echo "make nbgrader          nbgrader itself on exported assignments, in an environment of its own"
@@ -141,7 +141,7 @@ test-book:
 	@$(RUN) -m handful_site.build > _build/book.log 2>&1 || { cat _build/book.log; exit 1; }
 
 bench: browser build
-	@$(RUN) tests/bench.py
+	@$(RUN) tests/bench.py $(ARGS)
 
 bench-grading: tools
 	@$(RUN) tests/bench_grading.py $(COUNT)

@@ -1,7 +1,8 @@
 """Measure the budgets and print each beside its limit: ``make bench``.
 
 Nothing here fails: machines differ, and a timed test that fails on a busy one teaches people to
-ignore it.
+ignore it. Measures go by the names of their functions, and frames and load tasks by pages too:
+``make bench ARGS="frames load_tasks balance-batch"``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import threading
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))  # -P leaves it out
+import frames
+import stock
 from handful_site import bootstrap
 from handful_site.build import SCRIPTS, SITE
 from handful_site.serve import open_server
@@ -165,41 +169,6 @@ def page_weights() -> None:
     server.shutdown()
 
 
-# From moving the cursor of the page's first plot, or the slider below it, to the frame that shows
-# it.
-FRAME = """async (what) => {
-    const figure = [...document.querySelectorAll(".ex")].find((ex) =>
-      ex.querySelector(".ex-controls input[type=range]"));
-    const svg = figure.querySelector(".ex-svg"),
-      input = figure.querySelector(".ex-controls input[type=range]");
-    svg.scrollIntoView({ block: "center" });
-    await new Promise((done) => setTimeout(done, 500));
-    const box = svg.getBoundingClientRect();
-    const send = (kind, i) => svg.dispatchEvent(new PointerEvent(kind, {
-      clientX: box.left + box.width * (0.4 + 0.003 * i), clientY: box.top + 90,
-      button: 0, pointerId: 1, bubbles: true }));
-    svg.setPointerCapture = () => {};
-    const start = Number(input.value),
-      step = (input.max - input.min) / 100 * (start > (input.max - input.min) / 2 ? -1 : 1);
-    const move = { cursor: (i) => send(i ? "pointermove" : "pointerdown", i),
-      slider: (i) => {
-        input.value = start + step * (i % 25);
-        input.dispatchEvent(new Event("input", { bubbles: true })); } }[what];
-    const times = [];
-    for (let i = 0; i < 80; i += 1) {
-      times.push(await new Promise((done) => {
-        let start;
-        requestAnimationFrame(() => { start = performance.now(); });
-        move(i);
-        requestAnimationFrame(() => {
-          const channel = new MessageChannel();
-          channel.port1.onmessage = () => done(performance.now() - start);
-          channel.port2.postMessage(0);
-        });
-      }));
-    }
-    return times.slice(10).sort((a, b) => a - b);
-}"""
 # The moment at which a frame with the first slider in it was handed to the screen, and the same for
 # an explorer's.
 FIRST = """new MutationObserver((_, observer) => {
@@ -218,10 +187,7 @@ FIRST = """new MutationObserver((_, observer) => {
 
 
 def sliders() -> None:
-    """Time the first working slider and a slider's new frame, with the processor slowed four times.
-
-    The first is timed from the page load, the second from the slider's movement.
-    """
+    """Time the first working slider from the page load, with the processor slowed four times."""
     from playwright.sync_api import sync_playwright
 
     server = open_server(SITE, 0, quiet=True)
@@ -248,17 +214,6 @@ def sliders() -> None:
                 None,
                 "s",
             )
-            for what in ("cursor", "slider"):
-                times = page.evaluate(FRAME, what)
-                line(
-                    f"{name}: {what} to frame, CPU ÷ 4, median", times[len(times) // 2], None, "ms"
-                )
-                line(
-                    f"{name}: {what} to frame, CPU ÷ 4, 95th percentile",
-                    times[int(len(times) * 0.95)],
-                    16,
-                    "ms",
-                )
             page.close()
         browser.close()
     server.shutdown()
@@ -478,14 +433,12 @@ def bundles() -> None:
 
 def beside_stock() -> None:
     """Measure the same chapter as Jupyter Book makes it by default, in the same run."""
-    sys.path.insert(0, str(Path(__file__).parent))  # -P leaves it out
-    from stock import compare
-
-    compare()
+    stock.compare()
 
 
-def main() -> None:
-    for measure in (
+def main(chosen: list[str]) -> None:
+    by_page = (frames.frames, frames.processor_time, frames.load_tasks)
+    measures = (
         cold_import,
         cold_command,
         sweeps,
@@ -496,12 +449,21 @@ def main() -> None:
         bundles,
         page_weights,
         beside_stock,
-    ):
+        *by_page,
+    )
+    names = {measure.__name__ for measure in measures}
+    pages = [name for name in chosen if name not in names]
+    for measure in measures:
+        if names.intersection(chosen) and measure.__name__ not in chosen:
+            continue
         try:
-            measure()
+            if measure in by_page:
+                measure(pages)
+            else:
+                measure()
         except (ImportError, KeyError) as missing:
             print(f"{measure.__name__}: not measured, {missing!r}")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -24,28 +24,48 @@ from handful_site import bootstrap, build
 from handful_site.serve import open_server
 
 PLACE = build.BUILD / "stock"
+MADE = PLACE / "made" / "_build" / "html"
 CHAPTER = "latency-and-cost"
 PACKAGES = {"@jupyter-widgets/html-manager": "1.0.14", "requirejs": "2.3.7", "mathjax": "3.2.2"}
 FRAMES = 26
-LEAFED = """
+# The first explorer with an axis to move along is leafed through; the others stand still.
+SHOWN = """
 import io
 import numpy as np
 import ipywidgets as widgets
 import matplotlib.pyplot as plt
+from IPython.display import display
 
-def picture(batch):
-    figure = explorer.figure(**{explorer.x.name: float(batch)})
+def picture(explorer, at):
+    figure = explorer.figure(**{explorer.x.name: float(at)})
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=100)
     plt.close(figure)
     return widgets.Image(value=file.getvalue(), format="png")
 
-pictures = [picture(x) for x in np.geomspace(explorer.x.low, explorer.x.high, FRAMES)]
-slider = widgets.IntSlider(min=0, max=FRAMES - 1, description=explorer.x.name)
-stack = widgets.Stack(children=pictures, selected_index=0)
-widgets.jslink((slider, "value"), (stack, "selected_index"))
-widgets.VBox([slider, stack])
-"""
+def leafed(explorer):
+    x = explorer.x
+    places = (np.geomspace if x.log else np.linspace)(x.low, x.high, FRAMES)
+    slider = widgets.IntSlider(min=0, max=FRAMES - 1, description=x.name)
+    stack = widgets.Stack(children=[picture(explorer, at) for at in places], selected_index=0)
+    widgets.jslink((slider, "value"), (stack, "selected_index"))
+    return widgets.VBox([slider, stack])
+
+def shown(explorer):
+    global moving
+    if getattr(explorer, "x", None) and not moving:
+        moving = True
+        return leafed(explorer)
+    return explorer.figure() if callable(getattr(explorer, "figure", None)) else explorer
+
+moving = False
+""".replace("FRAMES", str(FRAMES))
+
+
+def chapters() -> list[str]:
+    """Name the chapters of the lecture, in order."""
+    parts = yaml.safe_load((build.ROOT / "_toc.yml").read_text("utf-8"))["parts"]
+    return [chapter["file"] for chapter in parts[0]["chapters"]]
 
 
 def packages() -> None:
@@ -77,27 +97,49 @@ def packages() -> None:
     stamp.write_text(json.dumps(PACKAGES))
 
 
-def source(book: Path) -> None:
-    """Write the chapter as a notebook, with its explorers made stock."""
-    notebook = json.loads((build.NOTEBOOKS / f"{CHAPTER}.ipynb").read_text("utf-8"))
+def source(chapter: str) -> str:
+    """Return the chapter as a notebook, with its explorers made stock."""
+    notebook = json.loads((build.NOTEBOOKS / f"{chapter}.ipynb").read_text("utf-8"))
     first = True
     for cell in notebook["cells"]:
-        text = "".join(cell["source"])
-        if "from handful_explorers" in text:
-            imported, name = text.strip().split("\n\n")[-2:]
-            shown = LEAFED.replace("FRAMES", str(FRAMES)) if first else "explorer.figure()"
-            cell["source"], first = f"{imported}\nexplorer = {name}\n{shown}", False
-    (book / f"{CHAPTER}.ipynb").write_text(json.dumps(notebook), "utf-8")
+        text = "".join(cell["source"]).strip()
+        if cell["cell_type"] == "code" and "handful_explorers" in text:
+            *before, name = text.split("\n\n")
+            head, first = (SHOWN if first else ""), False
+            cell["source"] = "\n".join([head, *before, f"shown({name})"])
+    return json.dumps(notebook)
 
 
-def page() -> Path:
-    """Build it; returns the folder that holds it."""
+def page(names: list[str]) -> Path:
+    """Build chapters, those that have changed since; returns the folder that holds them."""
     packages()
-    book, made = PLACE / "book", PLACE / "made" / "_build" / "html"
+    book = PLACE / "book"
+    sources = {name: source(name) for name in names}
+    built = [
+        name
+        for name, text in sources.items()
+        if (MADE / f"{name}.html").exists()
+        and (book / f"{name}.ipynb").exists()
+        and (book / f"{name}.ipynb").read_text("utf-8") == text
+    ]
+    if len(built) == len(names):
+        return MADE
+    build.say(f"{len(names)} chapters as Jupyter Book makes them into {MADE.parent.parent}")
     shutil.rmtree(book, ignore_errors=True)
     book.mkdir()
-    source(book)
-    (book / "_toc.yml").write_text(yaml.safe_dump({"format": "jb-book", "root": CHAPTER}))
+    for name, text in sources.items():
+        (book / f"{name}.ipynb").write_text(text, "utf-8")
+    (book / "_toc.yml").write_text(
+        yaml.safe_dump(
+            {
+                "format": "jb-book",
+                "root": names[0],
+                "chapters": [{"file": name} for name in names[1:]],
+            }
+            if len(names) > 1
+            else {"format": "jb-book", "root": names[0]}
+        )
+    )
     shutil.copy(build.ROOT / "book" / "references.bib", book)
     (book / "_config.yml").write_text(
         yaml.safe_dump(
@@ -132,16 +174,16 @@ def page() -> Path:
         cwd=build.ROOT,
         env={**os.environ, "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"},
     )
-    if done.returncode or not (made / f"{CHAPTER}.html").exists():
-        build.stop(f"The stock page did not build: {(done.stdout + done.stderr)[-2000:]}")
-    npm = made / "_static" / "npm"
+    if done.returncode or not all((MADE / f"{name}.html").exists() for name in names):
+        build.stop(f"The stock pages did not build: {(done.stdout + done.stderr)[-2000:]}")
+    npm = MADE / "_static" / "npm"
     npm.mkdir(exist_ok=True)
     shutil.copy(PLACE / "node_modules" / "requirejs" / "require.js", npm)
     shutil.copy(
         PLACE / "node_modules" / "@jupyter-widgets" / "html-manager" / "dist" / "embed-amd.js", npm
     )
     shutil.copytree(PLACE / "node_modules" / "mathjax" / "es5", npm / "mathjax", dirs_exist_ok=True)
-    return made
+    return MADE
 
 
 # When a frame with a slider in it that can be moved was handed to the screen.
@@ -233,7 +275,7 @@ def compare() -> None:
     """Print both pages' figures and their ratio."""
     from playwright.sync_api import sync_playwright
 
-    made = page()
+    made = page(chapters())
     servers = [open_server(folder, 0, quiet=True) for folder in (build.SITE, made)]
     servers[1].RequestHandlerClass.said = staticmethod(
         lambda path: {}

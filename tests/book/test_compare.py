@@ -96,13 +96,13 @@ def test_curves_of_both_are_drawn(opened):
     curves = figure.locator(".ex-curve:visible")
     figure.scroll_into_view_if_needed()  # it is drawn when it comes near
     curves.first.wait_for()
-    before, first = curves.count(), curves.first.get_attribute("d")
+    before, first = curves.count(), curves.first.get_attribute("points")
     page.get_by_role("button", name="Compare").click()
     assert figure.locator(".is-beside").count() == 0  # both are the same so far
     choose(page, hardware="H100 SXM")
     assert figure.locator(".ex-curve:visible").count() == 2 * before
     faint = figure.locator(".ex-curve.is-beside").first
-    assert faint.get_attribute("d") and curves.first.get_attribute("d") != first
+    assert faint.get_attribute("points") and curves.first.get_attribute("points") != first
     assert "Beside it, fainter: " in figure.locator(".ex-scene").inner_text()
     figure.get_by_text("Data as a table").click()
     assert figure.locator(".ex-table table").count() == 2

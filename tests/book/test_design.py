@@ -26,7 +26,7 @@ def test_the_first_page_moves_above_the_fold(site, watch):
     shape = page.locator("article .ex-curve.ex-total").first
     box = grip.locator(".ex-grip").bounding_box()
     assert box["y"] + box["height"] < 800 and number.bounding_box()["y"] < 800
-    first, drawn = number.inner_text(), shape.get_attribute("d")
+    first, drawn = number.inner_text(), shape.get_attribute("points")
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 8)
     page.mouse.down()
     page.mouse.move(box["x"] + 140, box["y"] + 8, steps=4)
@@ -37,7 +37,7 @@ def test_the_first_page_moves_above_the_fold(site, watch):
     page.locator(".bar-hardware select").select_option("H100 SXM")
     page.wait_for_function(
         "([number, dragged, shape, drawn]) => number.innerText !== dragged "
-        "&& shape.getAttribute('d') !== drawn",
+        "&& shape.getAttribute('points') !== drawn",
         arg=[number.element_handle(), dragged, shape.element_handle(), drawn],
     )
     assert page.evaluate("scrollY") == 0

@@ -1,13 +1,9 @@
-// A curve's path leaves points out; whichever they are, the lines pass by them.
+// A curve's line leaves points out; whichever they are, the lines pass by them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linePath } from "../../lib/handful_explorers/web/path.js";
+import { linePoints, ribbonPoints } from "../../lib/handful_explorers/web/path.js";
 
-const points = (path) =>
-  path
-    .slice(1)
-    .split("L")
-    .map((pair) => pair.split(",").map(Number));
+const points = (line) => line.split(" ").map((pair) => pair.split(",").map(Number));
 
 // How far above or below a point the path runs; points and path go from left to right.
 function miss(path, x, y) {
@@ -31,7 +27,7 @@ test("lines pass within a tenth of a pixel, and the rounding of their ends, of e
       X.push(i * 2.5);
       Y.push(y);
     }
-    const path = points(linePath(X, Y));
+    const path = points(linePoints(X, Y)[0]);
     for (let i = 0; i < X.length; i += 1)
       assert.ok(miss(path, X[i], Y[i]) <= 0.1 + 0.05 + 0.05, `${round}: ${X[i]}, ${Y[i]}`);
   }
@@ -39,14 +35,38 @@ test("lines pass within a tenth of a pixel, and the rounding of their ends, of e
 
 test("a straight line is its two ends, a gap parts a curve, and steps are kept", () => {
   const X = Array.from({ length: 100 }, (_, i) => i * 3);
-  assert.equal(
-    linePath(
+  assert.deepEqual(
+    linePoints(
       X,
       X.map((x) => 20 + 0.5 * x),
     ),
-    "M0,20L297,168.5",
+    ["0,20 297,168.5"],
   );
-  assert.equal(linePath([0, 1, 2, 3, 4], [5, 5, NaN, 6, 6]), "M0,5L1,5M3,6L4,6");
-  assert.equal(linePath([0, 4, 4, 8], [1, 1, 9, 9]), "M0,1L4,1L4,9L8,9");
-  assert.equal(linePath([], []), "M0,0");
+  assert.deepEqual(linePoints([0, 1, 2, 3, 4], [5, 5, NaN, 6, 6]), ["0,5 1,5", "3,6 4,6"]);
+  assert.deepEqual(linePoints([0, 4, 4, 8], [1, 1, 9, 9]), ["0,1 4,1 4,9 8,9"]);
+  assert.deepEqual(linePoints([], []), []);
+});
+
+// Twice the area that a polygon encloses, its parts counted by the way round.
+const doubled = (corners) =>
+  corners.reduce(
+    (sum, [x, y], i) =>
+      sum + x * corners[(i + 1) % corners.length][1] - corners[(i + 1) % corners.length][0] * y,
+    0,
+  );
+
+test("a ribbon encloses what lies between its edges, and nothing over a gap", () => {
+  assert.equal(ribbonPoints([0, 2, 4], [9, 9, 9], [1, 1, 1]), "0,1 4,1 4,9 0,9 0,1");
+  const parted = ribbonPoints([0, 1, 2, 5, 6, 7, 8, 9], Array(8).fill(9), [
+    1,
+    1,
+    NaN,
+    3,
+    3,
+    NaN,
+    5,
+    5,
+  ]);
+  assert.equal(Math.abs(doubled(points(parted))), 2 * (8 + 6 + 4));
+  assert.equal(ribbonPoints([], [], []), "");
 });

@@ -200,7 +200,10 @@ export function announce(text) {
   ears.textContent = text;
 }
 
-export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+// Asked once: it answers for what holds then, too, and frames ask for it.
+/** @type {MediaQueryList | undefined} */
+let reduced;
+export const calm = () => (reduced ||= matchMedia("(prefers-reduced-motion: reduce)")).matches;
 
 const THRESHOLD = 8; // pixels that a finger goes before it means something
 

@@ -15,6 +15,7 @@ import { defaults, label, store, valuesOf } from "./scenario.js";
 import { entries, readState, writeState } from "./state.js";
 import { Scene } from "./scenes/scene.js";
 import { Train } from "./scenes/train.js";
+import { Steady } from "./steady.js";
 import { Stops } from "./stops.js";
 import { symbols } from "./tree.js";
 import { beginsNumber, openField } from "./typing.js";
@@ -218,10 +219,10 @@ export class Explorer {
      * @type {Set<string> | null}
      */
     this.told = null;
-    this.fixedFor = "";
-    this.fixedAt = 0;
-    /** @type {ResizeObserver | null} */
-    this.fixer = null;
+    this.rowsShown = ""; // which values stand in their block
+    this.steadyValues = new Steady(this.values);
+    /** @type {Steady[]} */
+    this.steady = [this.steadyValues];
     this.complaints = read.problems;
     this.problem = "";
     this.reset = h("button", {
@@ -244,7 +245,7 @@ export class Explorer {
     this.unfollow();
     this.chart?.plot.destroy();
     this.drawing?.destroy();
-    this.fixer?.disconnect();
+    for (const block of this.steady) block.destroy();
     cancelAnimationFrame(this.ticket);
     clearTimeout(this.sayLater);
   }
@@ -355,9 +356,7 @@ export class Explorer {
       this.stage,
       this.over,
       this.values,
-      this.controls.length
-        ? h("div", { class: "ex-controls" }, ...this.controls.map((c) => c.node))
-        : "",
+      this.controls.length ? this.makeControls() : "",
       this.presets.length
         ? h(
             "div",
@@ -394,6 +393,12 @@ export class Explorer {
       });
       this.chart = { spec, model: this.model, plot, stops: new Stops(x, 100, [x.at]) };
     }
+  }
+
+  makeControls() {
+    const block = h("div", { class: "ex-controls" }, ...this.controls.map((c) => c.node));
+    this.steady.push(new Steady(block));
+    return block;
   }
 
   /** @param {Preset} preset */
@@ -954,31 +959,8 @@ export class Explorer {
       if (row.node.hidden !== hide) row.node.hidden = hide;
     }
     const rows = [...live, other ? "beside" : ""].join();
-    if (rows !== this.fixedFor) this.fix(rows);
-  }
-
-  // The block of values keeps its height while they change, so that a frame lays out the block and
-  // not the page.
-  /** @param {string} rows */
-  fix(rows) {
-    const { values } = this;
-    this.fixedFor = rows;
-    values.style.height = "";
-    values.classList.remove("is-fixed");
-    // Asked after a layout that comes anyway, not in the middle of a frame.
-    this.fixer ||= new ResizeObserver(() => {
-      const width = values.clientWidth;
-      if (!width || (values.style.height && width === this.fixedAt)) return;
-      if (values.style.height) {
-        requestAnimationFrame(() => this.fix(this.fixedFor));
-        return;
-      }
-      this.fixedAt = width;
-      values.style.height = `${values.offsetHeight}px`;
-      values.classList.add("is-fixed");
-    });
-    this.fixer.unobserve(values);
-    this.fixer.observe(values);
+    if (rows !== this.rowsShown) this.steadyValues.free();
+    this.rowsShown = rows;
   }
 
   /**
@@ -1036,9 +1018,7 @@ export class Explorer {
       }
       put(this.words, "text", [this.model.words(this.state), ...this.secondWords()].join(" "));
       this.fillTable();
-      const { values } = this;
-      if (values.style.height && values.scrollHeight > values.clientHeight + 2)
-        this.fix(this.fixedFor);
+      for (const block of this.steady) block.check();
     };
     if (later) this.sayLater = window.setTimeout(speak, 600);
     else speak();

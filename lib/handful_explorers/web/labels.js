@@ -182,8 +182,9 @@ export function marginLabels(plot, series) {
     const [x, y] = spot.from;
     // A curve that ends early, at the top edge say, needs no line across the plot to its name.
     if (x > right - 30) {
-      const start = `M${(x + 3).toFixed(1)},${y.toFixed(1)}`;
-      spot.leader = `${start}L${right + 8},${spot.middle.toFixed(1)}H${right + 16}`;
+      const middle = spot.middle.toFixed(1),
+        start = `${(x + 3).toFixed(1)},${y.toFixed(1)}`;
+      spot.leader = `${start} ${right + 8},${middle} ${right + 16},${middle}`;
     } else {
       spot.leader = "";
       spot.inside = true;

@@ -1,4 +1,4 @@
-// Scales and path data for a frame: plain loops over typed arrays, because this is where a frame's
+// Scales and points of lines for a frame: plain loops over typed arrays, because this is where a frame's
 // time goes.
 
 // A function from value to pixel, with `invert`, and `all` for a whole array.
@@ -27,7 +27,7 @@ export function scale([d0, d1], [r0, r1], log) {
   });
 }
 
-// pixels: what lies further out is pulled near, so that no path holds twenty digits
+// pixels: what lies further out is pulled near, so that no line holds twenty digits
 const FAR = 3000;
 /** @param {number} v */
 const tenth = (v) => {
@@ -100,36 +100,36 @@ function stretches(X, Y) {
 /**
  * @param {Numbers} X
  * @param {Numbers} Y
+ * @param {number[]} places
  */
-export function linePath(X, Y) {
-  let d = "";
-  for (const [from, to] of stretches(X, Y)) {
-    let head = "M";
-    for (const i of simplifyPolyline(X, Y, from, to)) {
-      d += `${head}${tenth(X[i])},${tenth(Y[i])}`;
-      head = "L";
-    }
-  }
-  return d || "M0,0";
+function points(X, Y, places) {
+  let text = "";
+  for (const i of places) text += `${text && " "}${tenth(X[i])},${tenth(Y[i])}`;
+  return text;
 }
 
-// Between two edges over the same x.
+// A polyline's points for each stretch without gaps: `points` is read faster than a path's `d`, and
+// is no style.
+/**
+ * @param {Numbers} X
+ * @param {Numbers} Y
+ */
+export const linePoints = (X, Y) =>
+  stretches(X, Y).map(([from, to]) => points(X, Y, simplifyPolyline(X, Y, from, to)));
+
+// A polygon's points between two edges over the same x.  Over a gap it goes and comes back the same
+// way, which encloses nothing.
 /**
  * @param {Numbers} X
  * @param {Numbers} low
  * @param {Numbers} high
  */
-export function ribbonPath(X, low, high) {
-  let d = "";
-  for (const [from, to] of stretches(X, high)) {
-    let head = "M";
-    for (const i of simplifyPolyline(X, high, from, to)) {
-      d += `${head}${tenth(X[i])},${tenth(high[i])}`;
-      head = "L";
-    }
-    for (const i of simplifyPolyline(X, low, from, to).reverse())
-      d += `L${tenth(X[i])},${tenth(low[i])}`;
-    d += "z";
-  }
-  return d || "M0,0";
+export function ribbonPoints(X, low, high) {
+  const parts = stretches(X, high).map(([from, to]) => {
+    const over = simplifyPolyline(X, high, from, to),
+      under = simplifyPolyline(X, low, from, to).reverse();
+    return `${points(X, high, over)} ${points(X, low, under)} ${points(X, high, [from])}`;
+  });
+  const back = parts.slice(0, -1).map((part) => part.slice(part.lastIndexOf(" ") + 1));
+  return [...parts, ...back.reverse()].join(" ");
 }

@@ -2,7 +2,7 @@
 // move. Elements are made once; a frame only writes what changed.
 import { ticks } from "d3-array";
 import { covers } from "./bands.js";
-import { linePath, ribbonPath, scale } from "./path.js";
+import { linePoints, ribbonPoints, scale } from "./path.js";
 import { h, Intent, Pool, put, s, show, textWidth, watchWidth } from "./dom.js";
 import { besideRule, Ink, insideLabels, marginLabels, placeDots } from "./labels.js";
 import { beginsNumber, openField } from "./typing.js";
@@ -60,7 +60,7 @@ import { axisTitle, formatTicks, roundTimes, tickStep } from "./units.js";
  * @typedef {{ node: SVGGElement, rule: SVGLineElement, text: SVGTextElement }} Tick
  * @typedef {object} Label
  * @property {SVGGElement} node
- * @property {SVGPathElement} leader
+ * @property {SVGPolylineElement} leader
  * @property {SVGTextElement} text
  * @property {string} lines what is written there
  * @typedef {Tick & { strip: SVGRectElement }} MarkNode
@@ -262,9 +262,9 @@ export class Plot {
     this.pools = {
       x: new Pool(this.grid, () => this.makeTick("middle")),
       y: new Pool(this.grid, () => this.makeTick("end")),
-      band: new Pool(this.bands, () => s("path")),
-      area: new Pool(this.bands, () => s("path")),
-      path: new Pool(this.paths, () => s("path")),
+      band: new Pool(this.bands, () => s("polygon")),
+      area: new Pool(this.bands, () => s("polygon")),
+      line: new Pool(this.paths, () => s("polyline")),
       ring: new Pool(this.cursor.rings, () => s("circle", { r: 4.5 })),
       label: new Pool(this.labels, () => this.makeLabel()),
       mark: new Pool(this.markLayer, () => this.makeMark()),
@@ -288,7 +288,7 @@ export class Plot {
 
   makeLabel() {
     const node = s("g"),
-      leader = s("path", { class: "ex-leader" }),
+      leader = s("polyline", { class: "ex-leader" }),
       text = s("text");
     node.append(leader, text);
     return { node, leader, text, lines: "" };
@@ -551,14 +551,16 @@ export class Plot {
       // Curves over the same grid share its pixels; a new frame computes heights only.
       curve.X = this.pixels(curve.xs, sx);
       curve.Y = sy.all(curve.ys);
-      const path = this.pools.path.get(curve.id);
       const faint = curve.beside ? " is-beside" : "";
-      put(path, "class", `ex-curve ex-${curve.role} ex-c${curve.index}${faint}`);
-      put(path, "d", linePath(curve.X, curve.Y));
+      linePoints(curve.X, curve.Y).forEach((points, i) => {
+        const line = this.pools.line.get(i ? `${curve.id} ${i}` : curve.id);
+        put(line, "class", `ex-curve ex-${curve.role} ex-c${curve.index}${faint}`);
+        put(line, "points", points);
+      });
       if (curve.base) {
         const piece = this.pools.area.get(curve.id);
         put(piece, "class", `ex-area ex-c${curve.index}`);
-        put(piece, "d", ribbonPath(curve.X, sy.all(curve.base), curve.Y));
+        put(piece, "points", ribbonPoints(curve.X, sy.all(curve.base), curve.Y));
       }
       const { shade } = curve;
       if (shade) {
@@ -573,10 +575,10 @@ export class Plot {
           log
             ? along(curve.Y).map((Y) => Y + sy.slope * Math.log(factor))
             : sy.all(along(curve.ys).map((value) => value * factor));
-        put(band, "d", ribbonPath(along(curve.X), edge(lo), edge(hi)));
+        put(band, "points", ribbonPoints(along(curve.X), edge(lo), edge(hi)));
       }
     }
-    for (const pool of [this.pools.path, this.pools.area, this.pools.band]) pool.done();
+    for (const pool of [this.pools.line, this.pools.area, this.pools.band]) pool.done();
   }
 
   /**
@@ -685,7 +687,7 @@ export class Plot {
         "class",
         `ex-label ex-c${spot.index} ${spot.role === "reference" ? "ex-reference" : ""}`,
       );
-      put(item.leader, "d", spot.leader || "M0,0");
+      put(item.leader, "points", spot.leader ?? "");
       put(item.text, "text-anchor", spot.anchor);
       put(item.text, "transform", `translate(${spot.x.toFixed(1)},${spot.y.toFixed(1)})`);
       this.writeLines(item, spot.lines);
