@@ -344,7 +344,8 @@ activation_breakeven_hold = Formula(
     name="activation_breakeven_hold",
     source="derived",
     conventions=_RENT,
-    meaning="the same for a token's activations",
+    meaning="the same for a token's activations: twice their advantage times the drain time, since "
+    "they are moved twice and take their room once",
 )
 
 activation_breakeven_hold_of_shape = Formula(
@@ -354,7 +355,7 @@ activation_breakeven_hold_of_shape = Formula(
     using=(layer_activation_bytes,),
     source="derived",
     conventions=_RENT,
-    meaning="the same for a token's activations, from the model's shape",
+    meaning=f"{activation_breakeven_hold.meaning}; from the model's shape",
 )
 
 activation_advantage_of_shape = Formula(

@@ -438,7 +438,11 @@ hold_or_compute = Explorer(
     controls=[Control(Dropdown(options=list(_SHAPES), value="Llama 3.1 70B"), "model", "Model")],
     readouts=[
         Readout(reversible.cache_advantage, "Computing a cache over reading it, in time"),
-        Readout(reversible.activation_advantage_of_shape, "The same for activations", given=_TOKEN),
+        Readout(
+            reversible.activation_advantage_of_shape,
+            "Computing activations over writing and reading them",
+            given=_TOKEN,
+        ),
     ],
     presets=[
         Preset(

@@ -175,6 +175,10 @@ def test_the_rent_of_memory_reaches_the_price_of_computing():
     # A cache as large would be read once for every time that activations are written and read.
     as_large = reversible.cache_advantage(known, kv_bytes_per_token=80 * layer)
     assert as_large == pytest.approx(2 * reversible.activation_advantage(training), rel=1e-12)
+    # So they may wait for twice their advantage in drain times, a cache for once.
+    drain = balance.drain_time(known)
+    assert hold == pytest.approx(reversible.cache_advantage(known) * drain, rel=1e-12)
+    assert short == pytest.approx(2 * reversible.activation_advantage(training) * drain, rel=1e-12)
 
 
 def test_the_derivation_ends_in_its_formula():
