@@ -75,6 +75,9 @@ const isPicker = (control) => control.type === "choice" && Boolean(control.rows)
  * @property {string} key
  */
 
+/** @type {Record<Kind, string>} */
+const DOTTED = { hardware: "Chips", model: "Models", precision: "Precisions" };
+
 // The groups of points that are shown for a state; as Points.shown.
 /**
  * @param {Pick<PlotSpec, "points">} spec
@@ -491,7 +494,7 @@ export class Model extends Values {
    */
   table(state) {
     const { spec } = this,
-      { curves } = this.evaluate(state);
+      { curves, dots } = this.evaluate(state);
     const head = [
       spec.x.title,
       ...(spec.across ? [spec.across.title] : []),
@@ -526,7 +529,21 @@ export class Model extends Values {
         ]);
       }
     });
-    return { head: [...head, ...groups.map((group) => group.label)], body };
+    head.push(...groups.map((group) => group.label));
+    const named = dots.filter((dot) => dot.index === undefined);
+    if (!spec.dots || !named.length) return { head, body };
+    // Of the dots each has a row, with its height in a column of its own.
+    const width = head.push(DOTTED[spec.dots.over]),
+      { unit } = spec.across || spec.x;
+    for (const row of body) row.push("");
+    for (const { label, x, y } of named) {
+      const row = Array(width).fill("");
+      row[0] = spec.across ? label : [formatValue(x, unit), label].join(", ");
+      if (spec.across) row[1] = formatValue(x, unit);
+      row[width - 1] = formatValue(y, spec.y.unit);
+      body.push(row);
+    }
+    return { head, body };
   }
 }
 

@@ -15,6 +15,7 @@ const LINE = 15,
  * @property {boolean} placed
  * @property {number} tx
  * @property {number} ty
+ * @property {string} leader the path from the dot to a name that stands apart
  */
 /**
  * @typedef {import("./plot.js").Plot} Plot
@@ -318,8 +319,65 @@ export function besideRule({ box, taken, ink }, at, upright, width) {
   return best;
 }
 
-// Names of dots, right, left, above or below; one that finds no free place stays unnamed (the table
-// has it).
+// Where the name of a dot may stand: right, left, above or below it, then farther off, as offsets of
+// the box's left end and of the line of words, each with its price.
+/**
+ * @param {number} w
+ * @returns {Triple[]}
+ */
+function placesByADot(w) {
+  /** @type {Pair[]} */
+  const near = [
+    [8, 4],
+    [-8 - w, 4],
+    [-w / 2, -9],
+    [-w / 2, 18],
+    [6, 17],
+    [6, -8],
+    [-6 - w, 17],
+    [-6 - w, -8],
+  ];
+  /** @type {Triple[]} */
+  const far = [];
+  for (let reach = 26; reach < 130; reach += 13)
+    for (let k = 0; k < 16; k++) {
+      const angle = (k * Math.PI) / 8,
+        x = Math.cos(angle);
+      far.push([x * (reach + w / 2) - w / 2, Math.sin(angle) * reach + 4, 6 + reach / 5]);
+    }
+  return [...near.map(([x, y], i) => /** @type {Triple} */ ([x, y, i])), ...far];
+}
+
+// The line from a dot to a name that stands apart from it; nothing where they are side by side.
+/**
+ * @param {{ px: number, py: number }} dot
+ * @param {Box} box
+ * @returns {{ X: Pair, Y: Pair } | null}
+ */
+function leaderTo({ px, py }, { x, y, w, h }) {
+  const toX = Math.max(x - 1, Math.min(px, x + w + 1)),
+    toY = Math.max(y + 1, Math.min(py, y + h - 1)),
+    far = Math.hypot(toX - px, toY - py);
+  if (far < 14) return null;
+  return { X: [px + ((toX - px) * 5) / far, toX], Y: [py + ((toY - py) * 5) / far, toY] };
+}
+
+// Whether a leader runs through one of some boxes.
+/**
+ * @param {{ X: Pair, Y: Pair }} leader
+ * @param {Box[]} boxes
+ */
+function runsThrough({ X, Y }, boxes) {
+  for (let t = 0.05; t < 1; t += 0.05) {
+    const x = X[0] + (X[1] - X[0]) * t,
+      y = Y[0] + (Y[1] - Y[0]) * t;
+    if (boxes.some((b) => x > b.x && x < b.x + b.w && y > b.y && y < b.y + b.h)) return true;
+  }
+  return false;
+}
+
+// Names of dots, beside them or at the end of a thin line; one that finds no free place stays
+// unnamed (the table has it).
 /**
  * @param {Plot} plot
  * @param {import('./compute.js').Dot[]} dots
@@ -334,42 +392,46 @@ export function placeDots(plot, dots) {
     const px = plot.sx(dot.x),
       py = plot.sy(dot.y);
     if (!(px >= left && px <= right && py >= top - 1 && py <= bottom)) continue;
-    found.push({ ...dot, px, py, placed: false, tx: 0, ty: 0 });
-    boxes.push({ x: px - 5, y: py - 5, w: 10, h: 10 });
+    found.push({ ...dot, px, py, placed: false, tx: 0, ty: 0, leader: "" });
   }
-  for (const dot of found.filter((one) => one.label)) {
-    const w = textWidth(dot.label, plot.font) * 0.93;
-    const places = [
-      [8, 4],
-      [-8 - w, 4],
-      [-w / 2, -9],
-      [-w / 2, 18],
-      [6, 17],
-      [6, -8],
-      [-6 - w, 17],
-      [-6 - w, -8],
-      [12, 30],
-      [-12 - w, 30],
-      [12, 44],
-      [-12 - w, -22],
-      [12, -22],
-      [-20 - w, 4],
-    ];
+  const spots = found.map(({ px, py }) => ({ x: px - 5, y: py - 5, w: 10, h: 10 }));
+  boxes.push(...spots);
+  found.forEach((dot, own) => {
+    if (!dot.label) return;
+    const w = textWidth(dot.label, plot.font) * 0.93,
+      others = boxes.filter((box) => box !== spots[own]);
     let least = Infinity,
       /** @type {Box | null} */
-      best = null;
-    places.forEach(([dx, dy], i) => {
+      best = null,
+      /** @type {{ X: Pair, Y: Pair } | null} */
+      line = null;
+    for (const [dx, dy, far] of placesByADot(w)) {
       const box = { x: dot.px + dx, y: dot.py + dy - 11, w, h: 14 };
-      if (box.x < left || box.x + w > right + 4 || box.y < 16 || box.y + 14 > bottom) return;
-      const price = 4 * ink.under(box) + i;
-      if (price >= least || boxes.some((other) => meet(box, other))) return;
+      if (box.x < left || box.x + w > right + 4 || box.y < 16 || box.y + 14 > bottom) continue;
+      const price = 4 * ink.under(box) + far;
+      if (price >= least || boxes.some((other) => meet(box, other))) continue;
+      const leader = leaderTo(dot, box);
+      if (leader && runsThrough(leader, others)) continue;
       least = price;
       best = box;
-    });
-    const place = /** @type {Box | null} */ (best);
-    if (!place) continue;
+      line = leader;
+    }
+    const place = /** @type {Box | null} */ (best),
+      leader = /** @type {{ X: Pair, Y: Pair } | null} */ (line);
+    if (!place) return;
     boxes.push(place);
     Object.assign(dot, { placed: true, tx: place.x, ty: place.y + 11 });
-  }
+    if (!leader) return;
+    // No other name stands on its line.
+    for (let t = 0.1; t < 1; t += 0.1)
+      boxes.push({
+        x: leader.X[0] + (leader.X[1] - leader.X[0]) * t - 1,
+        y: leader.Y[0] + (leader.Y[1] - leader.Y[0]) * t - 1,
+        w: 2,
+        h: 2,
+      });
+    const ends = leader.X.map((x, k) => `${x.toFixed(1)},${leader.Y[k].toFixed(1)}`);
+    dot.leader = `M${ends.join("L")}`;
+  });
   return found;
 }
