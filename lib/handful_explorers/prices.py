@@ -8,6 +8,7 @@ from __future__ import annotations
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
 from handful import balance, facts, latency, prefill_decode, price_surcharges, prices
+from handful.units import format_value
 from handful_evidence import price_lists
 
 from .plotting.explorer import (
@@ -54,7 +55,7 @@ def _thresholds() -> Control:
         for name, (_, found) in _lists().items()
     }
     labels = [
-        (f"{label}, above {rows[name]['context']:,} tokens", name)
+        (f"{label}, above {format_value(rows[name]['context'], 'token')}", name)
         for name, (label, _) in _lists().items()
     ]
     return Control(Dropdown(options=labels, value=_LISTS[0]), "price_list", "Price list", rows=rows)
@@ -115,7 +116,7 @@ price_to_cache = Explorer(
     x=Sweep("active_parameters", 1e9, 1e12, at=1e11),
     y=Scale("Cache", "B/token", min=10, max=1e6),
     curves=[
-        Curve(prices.implied_kv_bytes, "Your chip and precision", role="total", id="implied"),
+        Curve(prices.implied_kv_bytes, "Chosen chip and precision", role="total", id="implied"),
         Curve(
             prices.implied_kv_bytes,
             "B200 in bf16",
@@ -128,7 +129,19 @@ price_to_cache = Explorer(
         ),
     ],
     points=[Points("published, a byte a number", _caches())],
-    controls=[_thresholds()],
+    controls=[
+        _thresholds(),
+        # Its own, and not the page's: the text beside it speaks of this chip.
+        Control(
+            Dropdown(
+                options=["H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72", "TPU v5e"],
+                value="B200 SXM",
+            ),
+            "hardware",
+            "Chip",
+        ),
+        Control(Dropdown(options=["bf16", "fp8", "fp4"], value="fp8"), "precision", "Precision"),
+    ],
     readouts=[
         Readout(prices.implied_kv_bytes_with_attention, "With your model's attention counted")
     ],
@@ -168,7 +181,7 @@ price_to_cache = Explorer(
     guess=Guess(
         "A model of 100 billion active parameters gets dearer above 200,000 tokens. If that is "
         "where reading its cache begins to take longer than computing, how many bytes does each "
-        "token leave in the cache?",
+        "token leave in the cache of a B200 in fp8?",
         level="implied",
     ),
     caption="If a price turned where reading the cache overtakes the arithmetic, a model would "
@@ -245,7 +258,14 @@ prompt_growth = Explorer(
         ),
     ],
     controls=[_surcharges("prompts")],
-    marks=[Mark(latency.attention_context, "attention = weights", given=_DENSE_100B, whole="near")],
+    marks=[
+        Mark(
+            latency.attention_context,
+            "last token: attention = weights",
+            given=_DENSE_100B,
+            whole="near",
+        )
+    ],
     presets=[
         Preset(
             "Gemini's prompts",
@@ -262,6 +282,8 @@ prompt_growth = Explorer(
     ],
     caption="Arithmetic only, with attention counted: a token of a prompt attends to half of it "
     "on average. "
+    "So where attention equals the weights for the token at the end, as marked for the 100 "
+    "billion, the prompt's mean is only half as dear again. "
     "Full attention in every layer; windows and chosen tokens bend these lines down.",
 )
 

@@ -189,7 +189,7 @@ hold_or_recompute = Explorer(
         Curve(tiers.kept_cost_in_memory, "Chip memory", id="memory"),
         Curve(
             tiers.kept_cost,
-            "Memory of a Grace, for two chips",
+            "Memory of a Grace, as on GB200",
             given=_medium("Grace", 2),
             id="host",
         ),
@@ -200,7 +200,12 @@ hold_or_recompute = Explorer(
             given=_medium("Seagate Exos M 30 TB, SATA", 1),
             id="disk",
         ),
-        Curve(tiers.rematerialise_cost, "Compute again", role="reference", id="again"),
+        Curve(
+            tiers.rematerialise_cost_with_attention,
+            "Compute again",
+            role="reference",
+            id="again",
+        ),
     ],
     controls=[
         Control(
@@ -254,7 +259,9 @@ hold_or_recompute = Explorer(
     ],
     caption="A line's flat part is its fare: what reading back costs. Its slope is its rent. The "
     "lowest line wins. "
-    "Storage is its medium alone; chip memory is rented with its chip.",
+    "Storage is its medium alone; chip memory is rented with its chip. Computing again counts "
+    "attention over the context in the bar. The Grace is that of a GB200, which two chips share; "
+    "other chips have a host of their own.",
 )
 
 # Caches at a byte a number, so that kinds of attention are compared and not formats.

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from handful.symbolic.dimensions import Dimension
-from handful.symbolic.parse_quantity import WrittenError, fits, read
+from handful.symbolic.parse_quantity import COUNTED, WrittenError, fits, read
 from handful.symbolic.quantities import table
 from handful.units import UNITS, format_value
 from handful_evidence.random32 import mulberry32
@@ -59,10 +59,19 @@ def check(problem: Problem, given: str | int, seed: int) -> Verdict:
     if problem.kind == "choice":
         return check_choice(problem, given, seed)
     if problem.kind == "expression":
-        return check_expression(problem, str(given))
+        return check_expression(problem, right_side(str(given)))
     if problem.kind == "schedule":
         return check_schedule(problem, str(given), seed)
-    return check_number(problem, str(given), seed)
+    return check_number(problem, right_side(str(given)), seed)
+
+
+def right_side(text: str) -> str:
+    """Return an answer without the letter that it is set equal to.
+
+    >>> right_side("T = 2*N/F"), right_side("47 ms")
+    ('2*N/F', '47 ms')
+    """
+    return re.sub(r"^\s*[A-Za-z_][A-Za-z_0-9]*\s*=\s*", "", text)
 
 
 def near(value: float, wanted: float, tolerance: float) -> bool:
@@ -190,9 +199,12 @@ def factor_words(name: str) -> str:
 
     >>> factor_words("context"), factor_words("kv_bytes_per_token")
     ('context', 'KV bytes per token')
+    >>> factor_words("feistel_rounds"), factor_words("pretraining_tokens")
+    ('Feistel rounds', 'pre-training tokens')
     """
     label = table[name].label
-    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+    own = label[1:2].isupper() or label.startswith(("S-", "Feistel"))
+    return label if own else label[:1].lower() + label[1:]
 
 
 def superfluous(problem: Problem, ratio: float, seed: int) -> str | None:
@@ -236,12 +248,20 @@ def dimension_in_words(dimension: Dimension) -> str:
     ...     dimension_in_words(Dimension()),
     ... )
     ('a number of bytes', 'in B/s', 'a number without a unit')
+    >>> dimension_in_words(Dimension(byte=1, device=-1))
+    'a number of bytes for each device'
     """
     if not dimension.powers:
         return "a number without a unit"
     if len(dimension.powers) == 1 and dimension.powers[0][1] == 1:
         return WORDS[dimension.powers[0][0]]
-    return f"in {_units().get(dimension, dimension)}"
+    unit = _units().get(dimension)
+    counted = [base for base, power in dimension.powers if power == -1 and base in COUNTED]
+    if unit is None and counted:
+        whole = dimension / Dimension(**dict.fromkeys(counted, -1))
+        if whole in _units():
+            return f"{dimension_in_words(whole)} for each {' and '.join(counted)}"
+    return f"in {unit or dimension}"
 
 
 @cache

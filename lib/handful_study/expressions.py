@@ -5,6 +5,8 @@ The tree is that of ``handful.symbolic.expression_tree``, so that the page compu
 
 >>> parse("2 N^2 / max(F, 1)")
 ['/', ['*', 2, ['^', 'N', 2]], ['max', 'F', 1]]
+>>> parse("2√(N F)") == parse("2 sqrt(N F)")
+True
 >>> parse("3! + 1")
 Traceback (most recent call last):
 ...
@@ -26,7 +28,7 @@ import sympy
 FUNCTIONS = ("max", "min", "sqrt", "log", "log2", "exp", "floor", "ceil", "abs")
 LONGEST, DEEPEST = 300, 40
 _TOKEN = re.compile(
-    r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\*\*|[-+−*/×·÷^(),=]))"
+    r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?)|([A-Za-z_][A-Za-z_0-9]*)|(\*\*|[-+−*/×·÷^(),=√]))"
 )
 _SAME = {"−": "-", "×": "*", "·": "*", "÷": "/", "**": "^"}
 
@@ -156,7 +158,7 @@ class _Parser:
         while self.left:
             if sign := self.accept("*", "/"):
                 found = [sign, found, self.power(depth)]
-            elif self.left[-1] == "\0(" or not str(self.left[-1]).startswith("\0"):
+            elif self.left[-1] in ("\0(", "\0√") or not str(self.left[-1]).startswith("\0"):
                 found = ["*", found, self.power(depth)]
             else:
                 break
@@ -179,6 +181,8 @@ class _Parser:
             inside = self.sum(depth + 1)
             self.expect(")")
             return inside
+        if self.accept("√"):
+            return ["sqrt", self.atom(depth + 1)] if depth < DEEPEST else self.sum(depth + 1)
         token = self.left.pop()
         if not isinstance(token, str):
             return token

@@ -74,6 +74,33 @@ def test_every_explorer_of_the_book_moves(page_name, site, shared):
     assert tab.faults == []
 
 
+def test_one_preset_is_pressed_and_takes_back_what_another_set(site, shared):
+    """Five with two tokens a step is also five; it is pressed alone, and leaves nothing behind."""
+    page = shared(reduced_motion="reduce").open(site + "reading-api-prices.html")
+    figure = page.locator("#explorer-ratio-to-batch")
+    figure.scroll_into_view_if_needed()
+    pressed = figure.locator(".ex-preset-button[aria-pressed=true]")
+    for label, tokens in (
+        ("Five, as the lecture takes it", "1"),
+        ("Five, two tokens a step", "2"),
+        ("Five, as the lecture takes it", "1"),
+    ):
+        figure.get_by_role("button", name=label).click()
+        expect(pressed).to_have_text([label])
+        slider = figure.get_by_role("slider", name="Tokens a step")
+        assert slider.first.input_value() == tokens
+
+
+def test_what_follows_no_scenario_names_none(site, shared):
+    """Each curve of this plot holds its own model, so the bar has no part in it."""
+    page = shared(reduced_motion="reduce").open(site + "reading-api-prices.html")
+    for name, text in (("prompt-growth", ""), ("ratio-to-batch", "Shown for ")):
+        figure = page.locator(f"#explorer-{name}")
+        figure.scroll_into_view_if_needed()
+        figure.locator(".ex-row").first.wait_for()
+        assert figure.locator(".ex-scene").inner_text()[:10] == text
+
+
 def test_the_cursor_covers_no_name_on_a_phone(site, shared):
     """Names stand on the curves there, and the first page's plot has little room for them."""
     page = shared(width=390).open(site + "index.html")

@@ -210,6 +210,10 @@ def test_what_questions_say_is_so():
     price = EXPLORERS["price-to-cache"]
     assert price.symbol_values(price.state())["context"] == 200_000
     assert price.state()["active_parameters"] == 100e9
+    assert "a B200 in fp8" in price.guess.question
+    assert (price.state()["hardware"], price.state()["precision"]) == ("B200 SXM", "fp8")
+    picked = price.controls[0].options()
+    assert any("Grok 4.7, above 200,000\xa0tokens" in label for label, _ in picked)
     bill = EXPLORERS["cache-bill"]
     known = bill.symbol_values(bill.state())
     assert (known["cache_write_ratio"], known["cache_read_ratio"]) == (1.25, 0.1)

@@ -35,6 +35,16 @@ def test_it_gives_the_interval_of_uncertainty(explorer):
         assert v["shares"] == pytest.approx([found.shares[name] for name in names], abs=0.02)
 
 
+def test_a_product_of_powers_is_exact():
+    """Three factors of two make 2 to the root of three, and guesses alike have like shares."""
+    v = hundredfold.values()
+    assert v["high"] / v["median"] == pytest.approx(2**3**0.5, rel=1e-12)
+    assert v["median"] / v["low"] == pytest.approx(2**3**0.5, rel=1e-12)
+    v = price_of_a_run.values()
+    assert v["shares"][0] == pytest.approx(v["shares"][1], rel=1e-9)
+    assert v["shares"][0] == pytest.approx(0.388, abs=5e-4)
+
+
 def test_certain_inputs_are_one_value():
     certain = {f"factor_{i}": 1.0 for i in range(1, 6)}
     v = hundredfold.values(**certain)

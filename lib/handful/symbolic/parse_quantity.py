@@ -13,6 +13,8 @@ True
 3.29e+24
 >>> read("10²⁴ FLOP")[0], read("−10⁻⁶")[0]
 (1e+24, -1e-06)
+>>> read("47 600 tokens")[0], read("2 h 5 min")[0]  # thousands apart, and times in falling units
+(47600.0, 7500.0)
 >>> read("$0.27 per million tokens") == read("0.27 $/Mtoken"), read("3 chip-hours")[0]
 (True, 10800.0)
 >>> read("6,25 seconds")[0], read("1,667")[0], read("1.667,5")[0]  # a comma, two uses
@@ -119,6 +121,11 @@ _NUMBER = re.compile(
     r"(?:\s*[×x*·]\s*10\s*(?:\^|\*\*)\s*([-+−]?[0-9]+))?\s*(.*)",
     re.S,
 )
+# Groups of three apart, by a space or a narrow one.
+_GAP = r"[ \u00a0\u2009\u202f]"
+_APART = re.compile(rf"^([-+−$\s]*[0-9]{{1,3}}(?:{_GAP}[0-9]{{3}})+)(?![0-9])(?!{_GAP}[0-9])")
+_TIME = r"([0-9][0-9.,]*)\s*([A-Za-z]+)"
+_TIMES = re.compile(rf"{_TIME}(?:,?\s*(?:and\s+)?{_TIME})+")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 LONGEST = 80  # characters
 COUNTED = (
@@ -155,8 +162,11 @@ def read(text: str) -> tuple[float, Dimension | None]:
     with a prefix such as k, M, G, T, P, m or µ where usual.
     """
     text = text.strip()
+    if len(text) <= LONGEST and (seconds := _sum_of_times(text)) is not None:
+        return _finite(seconds, text), Dimension(time=1)
     plain = re.sub(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", lambda m: "10^" + m[1].translate(_RAISED), text)
     plain = re.sub(r"^([-+−$ ]*)10 *(?=\^|\*\*)", r"\g<1>1×10", plain)
+    plain = _APART.sub(lambda m: re.sub(rf"(?<=[0-9]){_GAP}(?=[0-9])", "", m[1]), plain)
     found = _NUMBER.fullmatch(plain) if len(text) <= LONGEST else None
     digits = _with_point(found[4]) if found else None
     if not found or digits is None:
@@ -189,6 +199,26 @@ def read(text: str) -> tuple[float, Dimension | None]:
                 dimension, seen = dimension * unit_dimension**power, True
             value = value * factor if power > 0 else value / factor
     return _finite(value, text), dimension if seen else None
+
+
+def _sum_of_times(text: str) -> float | None:
+    """Return the seconds of "2 h 5 min" or "1 day, 3 hours and 20 minutes"; None for other text.
+
+    Each unit has to be smaller than the one before.
+    """
+    if not _TIMES.fullmatch(text):
+        return None
+    total, before = 0.0, math.inf
+    for written, name in re.findall(_TIME, text):
+        digits = _with_point(written)
+        try:
+            size, dimension = _unit(name)
+        except WrittenError:
+            return None
+        if digits is None or dimension != Dimension(time=1) or not size < before:
+            return None
+        total, before = total + float(digits) * size, size
+    return total
 
 
 def _with_point(digits: str) -> str | None:

@@ -6,6 +6,7 @@ The quantities themselves stand in ``quantities.py``.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -28,6 +29,29 @@ class QuantityError(ValueError):
     """A value that a quantity cannot take, or a name that no quantity has."""
 
     exit_code = 2
+
+
+# Words of API names that are written otherwise in English.
+_WRITTEN = {
+    "kv": "KV",
+    "rl": "RL",
+    "flops": "FLOPs",
+    "d model": "width of the model",
+    "feistel": "Feistel",
+    "sbox": "S-box",
+    "sboxes": "S-boxes",
+    "pretraining": "pre-training",
+    "overtraining": "over-training",
+    "multiply add": "multiply-add",
+    "micro batch": "micro-batch",
+    "micro batches": "micro-batches",
+    "all to all": "all-to-all",
+    "all reduce": "all-reduce",
+    "scale up": "scale-up",
+    "scale out": "scale-out",
+    "break even": "break-even",
+    "compute optimal": "compute-optimal",
+}
 
 
 @dataclass(frozen=True)
@@ -67,8 +91,10 @@ class Quantity:
     @property
     def label(self) -> str:
         """Return the name as words: 'kv_bytes_per_token' reads 'KV bytes per token'."""
-        words = self.name.replace("_", " ").replace("kv ", "KV ").replace("flops", "FLOPs")
-        return words[0].upper() + words[1:]
+        words = f" {self.name.replace('_', ' ')} "
+        for word, written in _WRITTEN.items():
+            words = re.sub(rf"(?<= ){word}(?= )", written, words)
+        return words[1].upper() + words[2:-1]
 
     @overload
     def check(self, value: float | str) -> float: ...

@@ -93,6 +93,10 @@ def propagate(
     draws = {name: values[name] * np.exp(logs[:, i]) for i, name in enumerate(factors)}
     results = np.asarray(formula({**values, **draws}))
     low, median, high = np.quantile(results, [0.05, 0.5, 0.95])
+    shares = _shares(factors, logs, results)
+    if width := _width_of_product(formula, values, factors, logs, results):
+        median = formula(values)
+        low, high = median / width, median * width
     worst = _corners(formula, values, factors)
     return Spread(
         float(median),
@@ -100,7 +104,7 @@ def propagate(
         float(high),
         float(min(worst)),
         float(max(worst)),
-        dict.fromkeys(spread, 0.0) | _shares(factors, logs, results),
+        dict.fromkeys(spread, 0.0) | shares,
         results,
     )
 
@@ -153,6 +157,31 @@ def _corners(
         formula({**values, **{n: values[n] * end for n, end in zip(factors, corner, strict=True)}})
         for corner in ends
     ]
+
+
+def _width_of_product(
+    formula: Formula,
+    values: Mapping[str, Any],
+    factors: Mapping[str, float],
+    logs: Any,
+    results: Any,
+) -> float | None:
+    """Return the factor of the central 90 % where the result is a product of powers, else None.
+
+    Such a result is log-normal itself, so that nothing is left to the draws.
+    """
+    import numpy as np
+
+    middle = formula(values)
+    slopes = np.array(
+        [
+            math.log(formula({**values, name: values[name] * factor}) / middle) / math.log(factor)
+            for name, factor in factors.items()
+        ]
+    )
+    if np.max(np.abs(np.log(results) - math.log(middle) - logs @ slopes)) > 1e-9:
+        return None
+    return math.exp(_Z90 * float(np.linalg.norm(slopes * _sigma(factors))))
 
 
 def _shares(factors: Mapping[str, float], logs: Any, results: Any) -> dict[str, float]:

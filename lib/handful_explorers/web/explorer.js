@@ -11,7 +11,7 @@ import { announce, h, put, calm } from "./dom.js";
 import { capital, lower, plain, written } from "./describe.js";
 import { guesses, guessOf, keep } from "./guesses.js";
 import { Plot } from "./plot.js";
-import { defaults, label, store, valuesOf } from "./scenario.js";
+import { comesWith, defaults, label, store, valuesOf } from "./scenario.js";
 import { entries, readState, writeState } from "./state.js";
 import { Scene } from "./scenes/scene.js";
 import { Train } from "./scenes/train.js";
@@ -147,6 +147,12 @@ export class Explorer {
      * @type {Map<string, { value: StateValue, beside: StateValue | undefined }>}
      */
     this.own = new Map();
+    /**
+     * The preset that was applied last.
+     *
+     * @type {Preset | null}
+     */
+    this.applied = null;
     this.keep(read.state);
     this.state = this.current();
     /** @type {State} */
@@ -503,16 +509,34 @@ export class Explorer {
 
   /** @param {Preset} preset */
   apply(preset) {
-    // A choice that an earlier preset made is not part of this one.
+    // What an earlier preset set, and nobody has changed since, is not part of this one.
     for (const name of CHOICES) if (!(name in this.usual)) this.own.delete(name);
+    for (const [name, value] of Object.entries(this.applied?.set ?? {}))
+      if (this.own.get(name)?.value === value) this.own.delete(name);
+    this.applied = preset;
     this.model.turn();
     this.set(preset.set, { glide: true });
+  }
+
+  // The preset whose settings are all as it sets them; of several the one applied last, else the
+  // one that sets the most.
+  pressed() {
+    const held = this.spec.presets.filter(({ set }) =>
+      Object.entries(set).every(([name, value]) => this.state[name] === value),
+    );
+    if (this.applied && held.includes(this.applied)) return this.applied;
+    const size = (/** @type {Preset} */ { set }) => Object.keys(set).length;
+    return held.reduce(
+      (/** @type {Preset | null} */ most, one) => (most && size(most) >= size(one) ? most : one),
+      null,
+    );
   }
 
   restore() {
     this.complaints = [];
     this.tell();
     this.own.clear();
+    this.applied = null;
     this.model.turn();
     this.show({ glide: true });
     this.onChange?.(this.state, true);
@@ -629,12 +653,8 @@ export class Explorer {
       }
     }
     for (const control of this.controls) control.show(this.shown[control.entry.name], this.state);
-    for (const { preset, button } of this.presets)
-      put(
-        button,
-        "aria-pressed",
-        Object.entries(preset.set).every(([k, v]) => this.state[k] === v),
-      );
+    const pressed = this.pressed();
+    for (const { preset, button } of this.presets) put(button, "aria-pressed", preset === pressed);
     this.check();
     if (this.drawing) this.drawScene(this.drawing);
     const ready = this.guess || !this.asking,
@@ -656,15 +676,8 @@ export class Explorer {
 
   sceneText() {
     // What the explorer holds or drives itself is not the scenario's, and so no reason to name it.
-    const told = (this.told ??= this.symbols());
-    const own = new Set([
-      "context",
-      this.spec.x?.name,
-      ...Object.keys(this.model.fixed),
-      ...this.entries.map((e) => e.name),
-      ...this.model.pickers.flatMap((c) => Object.keys(c.rows[0])),
-    ]);
-    if (!Object.keys(store.values()).some((name) => told.has(name) && !own.has(name))) return "";
+    const told = (this.told ??= this.followed());
+    if (!Object.keys(store.values()).some((name) => told.has(name))) return "";
     /** @type {State} */
     const now = { ...store.choice, ...this.state },
       [hardware, model, precision] = CHOICES.map((kind) => label(kind, String(now[kind])));
@@ -673,10 +686,39 @@ export class Explorer {
 
   // The symbols that what is shown depends on.
   symbols() {
+    const parts = this.parts();
+    return parts
+      ? new Set(parts.flatMap(({ tree }) => [...symbols(tree)]))
+      : new Set(this.model.symbols);
+  }
+
+  // All that has a value in a plot; a scene has none of these.
+  parts() {
     const { curves, marks = [], readouts = [], across } = this.spec;
-    if (!curves) return this.model.symbols;
-    const shown = [...curves, ...marks, ...readouts, ...(across ? [across] : [])];
-    return new Set(shown.flatMap(({ tree }) => [...symbols(tree)]));
+    return curves && [...curves, ...marks, ...readouts, ...(across ? [across] : [])];
+  }
+
+  // The symbols that the page's scenario gives to what is shown.  What the explorer, or the part
+  // that needs it, holds or drives itself is not the scenario's.
+  followed() {
+    const own = new Set([
+      "context",
+      this.spec.x?.name,
+      ...Object.keys(this.model.fixed),
+      ...this.entries.map((e) => e.name),
+      ...this.model.pickers.flatMap((c) => Object.keys(c.rows[0])),
+    ]);
+    const open = (/** @type {Iterable<string>} */ names) => [...names].filter((n) => !own.has(n));
+    const parts = this.parts();
+    if (!parts) return new Set(open(this.model.symbols));
+    return new Set(
+      parts.flatMap((part) => {
+        const { given = {}, scenario = {} } = /** @type {Entry} */ (part);
+        return open(symbols(part.tree)).filter(
+          (name) => !(name in given) && !comesWith(name, scenario),
+        );
+      }),
+    );
   }
 
   /** @param {Scene | Train} drawing */

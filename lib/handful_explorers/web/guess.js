@@ -223,7 +223,9 @@ export class Guess {
   /** @param {string} before */
   machine(before) {
     if (!this.explorer.sceneText()) return "";
-    return `${before}${CHOICES.map((kind) => this.tools.label(kind, this.choice[kind])).join(", ")}.`;
+    /** @type {State} */
+    const asked = { ...this.choice, ...this.state };
+    return `${before}${CHOICES.map((kind) => this.tools.label(kind, String(asked[kind]))).join(", ")}.`;
   }
 
   // Whether the plot shows something else than what was asked.

@@ -145,6 +145,12 @@ const PER = new RegExp(
 const PERCENT = new RegExp(`\\bper${S}?cent\\b`, "g");
 const BILLIONS = new RegExp(`^B${S}*(?=param|weight)`);
 const GAPS = new RegExp(`[${SPACE}·*-]+`);
+// Groups of three apart, by a space or a narrow one.
+const GAP = "[ \\u00a0\\u2009\\u202f]";
+const APART = new RegExp(`^([-+−$${SPACE}]*[0-9]{1,3}(?:${GAP}[0-9]{3})+)(?![0-9])(?!${GAP}[0-9])`);
+const WITHIN = new RegExp(`(?<=[0-9])${GAP}(?=[0-9])`, "g");
+const TIME = `([0-9][0-9.,]*)${S}*([A-Za-z]+)`;
+const TIMES = new RegExp(`^${TIME}(?:,?${S}*(?:and${S}+)?${TIME})+$`);
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻";
 
 export class WrittenError extends Error {}
@@ -200,12 +206,15 @@ const finite = (value, text) => {
 export function read(given) {
   const text = strip(given),
     characters = [...text];
+  const seconds = characters.length <= LONGEST ? sumOfTimes(text) : null;
+  if (seconds !== null) return [finite(seconds, text), { time: 1 }];
   const plain = text
     .replace(
       /10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)/g,
       (_, raised) => `10^${[...raised].map((c) => "0123456789-"[RAISED.indexOf(c)]).join("")}`,
     )
-    .replace(/^([-+−$ ]*)10 *(?=\^|\*\*)/, (_, before) => `${before}1×10`);
+    .replace(/^([-+−$ ]*)10 *(?=\^|\*\*)/, (_, before) => `${before}1×10`)
+    .replace(APART, (apart) => apart.replace(WITHIN, ""));
   const found = characters.length <= LONGEST ? NUMBER.exec(plain) : null,
     pointed = found && withPoint(found[4]);
   if (!found || !pointed)
@@ -245,6 +254,23 @@ export function read(given) {
   return [finite(value, text), seen ? dimension : null];
 }
 
+// The seconds of "2 h 5 min" or "1 day, 3 hours and 20 minutes"; null for other text.  Each unit has
+// to be smaller than the one before.
+/** @param {string} text */
+function sumOfTimes(text) {
+  if (!TIMES.test(text)) return null;
+  let total = 0,
+    before = Infinity;
+  for (const [, written, name] of text.matchAll(new RegExp(TIME, "g"))) {
+    const digits = withPoint(written),
+      unit = findUnit(name);
+    if (!digits || !unit || key(unit[1]) !== "time 1" || !(unit[0] < before)) return null;
+    total += Number(digits) * unit[0];
+    before = unit[0];
+  }
+  return total;
+}
+
 // A number's digits with a point for decimals and no other mark; nothing for no number.  Of a point
 // and a comma the last is for decimals.  A comma alone before three digits is not, unless nothing
 // but a nought stands before it; nor is a mark that comes twice.
@@ -271,9 +297,9 @@ function withPoint(digits) {
 
 /**
  * @param {string} text
- * @returns {[number, Dimension]}
+ * @returns {[number, Dimension] | null}
  */
-function unitOf(text) {
+function findUnit(text) {
   for (const name of [
     text,
     [...text].length > 2 && text.endsWith("s") ? text.slice(0, -1) : text,
@@ -292,6 +318,16 @@ function unitOf(text) {
       if (spelled && ["byte", "second", "bit", "token"].includes(rest)) return [factor, spelled[1]];
     }
   }
+  return null;
+}
+
+/**
+ * @param {string} text
+ * @returns {[number, Dimension]}
+ */
+function unitOf(text) {
+  const unit = findUnit(text);
+  if (unit) return unit;
   throw new WrittenError(`${quoted(text)} is no unit of this book; allowed: ${SHOWN}.`);
 }
 
@@ -303,7 +339,7 @@ export const key = (dimension) =>
 
 // Whether a written unit will do: people leave out "per token" and "per chip", and mean it.
 // prices are of tokens by the million: there only the first two
-const COUNTED = ["sequence", "device", "token", "parameter", "layer"];
+export const COUNTED = ["sequence", "device", "token", "parameter", "layer"];
 /**
  * @param {Dimension} written
  * @param {Dimension} wanted

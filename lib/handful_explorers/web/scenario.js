@@ -132,6 +132,19 @@ export function valuesOf(choice) {
   return /** @type {SymbolValues} */ (values);
 }
 
+// Whether the chip, the model or the precision that these overrides name settles a symbol alone.
+/**
+ * @param {string} name
+ * @param {Partial<Choice>} overrides
+ */
+export function comesWith(name, { hardware, model, precision }) {
+  if (hardware && name in row("hardware", hardware).values) return true;
+  if (model && name in row("model", model).values) return true;
+  if (name === "peak_flops") return Boolean(hardware && precision);
+  if (name === "bytes_per_parameter") return Boolean(precision);
+  return name.startsWith("kv_") && Boolean(model && precision);
+}
+
 // The same with parts of a choice replaced.  What the reader pays is for the chip of the choice,
 // and not for one that a sentence names.
 /**

@@ -29,6 +29,7 @@ from handful_study.order import by_chapter, in_book_order, title
 from handful_study.problem_model import Problem
 from handful_study.problems import problems
 from handful_study.source import Part, SourceError, anchors
+from handful_study.words import title_of
 
 from ..bootstrap import ROOT
 from . import roles
@@ -255,9 +256,7 @@ def problem_node(texts: Texts, problem: Problem) -> exercise_part:
     texts.env.temp_data["handful_drawn"] = problem, requests
     head = foot(texts, problem, "problem-head", problem.level, "problem-level")
     head[:0] = [
-        nodes.strong(
-            "", "", nodes.Text(problem.id.replace("-", " ").capitalize()), classes=["problem-name"]
-        ),
+        nodes.strong("", "", nodes.Text(title_of(problem.id)), classes=["problem-name"]),
         nodes.Text(" "),
     ]
     children = [

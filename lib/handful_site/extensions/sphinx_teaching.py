@@ -19,6 +19,7 @@ from handful_study.cards import Card
 from handful_study.order import title
 from handful_study.problem_model import Problem
 from handful_study.source import SourceError
+from handful_study.words import title_of
 
 from . import teaching
 from .sphinx_exercises import exercise_part, made, said
@@ -196,7 +197,7 @@ def shown(one: teaching.Shown) -> nodes.Node:
 
 def problem_link(one) -> nodes.reference:
     """Return a link to a problem."""
-    return link("practice", one.id.replace("-", " "), f"problem-{one.id}")
+    return link("practice", title_of(one.id), f"problem-{one.id}")
 
 
 def assignment_link(one) -> nodes.reference:

@@ -7,6 +7,8 @@ import { UNITS, formatValue } from "../../handful_explorers/web/units.js";
 import { ExpressionError, parse, replace, writtenNames } from "./expressions.js";
 import { checkSchedule } from "./pipeline_schedules.js";
 import {
+  BASES,
+  COUNTED,
   SPACE,
   WrittenError,
   fits,
@@ -107,10 +109,15 @@ const verdict = (kind, says, turn) => ({ kind, says, turn });
  */
 export function check(spec, given, seed) {
   if (spec.kind === "choice") return checkChoice(spec, given, seed);
-  if (spec.kind === "expression") return checkExpression(spec, given);
+  if (spec.kind === "expression") return checkExpression(spec, rightSide(given));
   if (spec.kind === "schedule") return checkSchedule(spec, given, valuesOf(spec, draw(spec, seed)));
-  return checkNumber(spec, given, seed);
+  return checkNumber(spec, rightSide(given), seed);
 }
+
+// An answer without the letter that it is set equal to.
+const SIDE = new RegExp(`^[${SPACE}]*[A-Za-z_][A-Za-z_0-9]*[${SPACE}]*=[${SPACE}]*`);
+/** @param {string} text */
+const rightSide = (text) => text.replace(SIDE, "");
 
 /**
  * @param {number} value
@@ -292,12 +299,24 @@ const WORDS = {
 };
 
 // A dimension in words.
-/** @param {Dimension} dimension */
+/**
+ * @param {Dimension} dimension
+ * @returns {string}
+ */
 export function dimensionInWords(dimension) {
   const powers = Object.entries(dimension);
   if (!powers.length) return "a number without a unit";
   if (powers.length === 1 && powers[0][1] === 1) return WORDS[powers[0][0]];
-  return `in ${unitNames().get(key(dimension)) ?? spell(dimension)}`;
+  const unit = unitNames().get(key(dimension)),
+    counted = BASES.filter((base) => dimension[base] === -1 && COUNTED.includes(base));
+  if (!unit && counted.length) {
+    const whole = Object.fromEntries(
+      Object.entries(dimension).filter(([base]) => !counted.includes(base)),
+    );
+    if (unitNames().has(key(whole)))
+      return `${dimensionInWords(whole)} for each ${counted.join(" and ")}`;
+  }
+  return `in ${unit ?? spell(dimension)}`;
 }
 
 /** @type {Map<string, string> | undefined} */

@@ -9,7 +9,7 @@ const LONGEST = 300,
 const EXPONENT = "(?:[eE][-+]?[0-9]+)?";
 const NUMBER = `[0-9]+(?:\\.[0-9]*)?${EXPONENT}|\\.[0-9]+${EXPONENT}`,
   WORD = "[A-Za-z_][A-Za-z_0-9]*",
-  SIGN = "\\*\\*|[-+−*/×·÷^(),=]";
+  SIGN = "\\*\\*|[-+−*/×·÷^(),=√]";
 const TOKEN = new RegExp(`[${SPACE}]*(?:(${NUMBER})|(${WORD})|(${SIGN}))`, "y");
 /** @type {Record<string, string | undefined>} */
 const SAME = { "−": "-", "×": "*", "·": "*", "÷": "/", "**": "^" };
@@ -115,7 +115,8 @@ export function parse(text) {
     while (left.length) {
       const sign = accept("*", "/");
       if (sign) found = [sign, found, power(depth)];
-      else if (next() === "\0(" || !isSign(next())) found = ["*", found, power(depth)];
+      else if (next() === "\0(" || next() === "\0√" || !isSign(next()))
+        found = ["*", found, power(depth)];
       else break;
     }
     return found;
@@ -144,6 +145,7 @@ export function parse(text) {
       expect(")");
       return inside;
     }
+    if (accept("√")) return depth < DEEPEST ? ["sqrt", atom(depth + 1)] : total(depth + 1);
     const token = left.pop() ?? NaN;
     if (typeof token === "number") return token;
     if (isSign(token))

@@ -129,6 +129,16 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
         float(s * np.mean(row * logs)) ** 2 / float(s * s or 1)
         for s, row in zip(sigma, z, strict=True)
     ]
+    # A product of powers is log-normal itself: then nothing is left to the draws.
+    middle = float(result([1.0] * len(names)))
+    steps = [
+        math.log(float(result([f if k == j else 1.0 for k in range(len(names))])) / middle) / _Z90
+        for j, f in enumerate(factors)
+    ]
+    if np.max(np.abs(np.log(results) - math.log(middle) - np.dot(steps, z))) < 1e-9:
+        parts = [step**2 for step in steps]
+        width = math.exp(_Z90 * math.sqrt(sum(parts)))
+        low, median, high = middle / width, middle, middle * width
     return {
         "label": number.label or number.formula.gives.label,
         "unit": number.formula.gives.unit,

@@ -128,22 +128,33 @@ function run({ input, numbers, spec, scene }) {
   }
   mean /= DRAWS;
   const ordered = results.slice().sort();
+  let [low, median, high] = [0.05, 0.5, 0.95].map((share) => at(ordered, share));
   const corners = Array.from({ length: 2 ** names.length }, (_, high) =>
     result((j) => ((high >> j) & 1 ? factors[j] : 1 / factors[j])),
   );
-  const parts = sigma.map((s, j) => {
+  let parts = sigma.map((s, j) => {
     let sum = 0;
     for (let i = 0; i < DRAWS; i++) sum += z[j][i] * (logs[i] - mean);
     return ((s * sum) / DRAWS) ** 2 / (s * s || 1);
   });
+  // A product of powers is log-normal itself: then nothing is left to the draws.
+  const middle = result(() => 1),
+    steps = factors.map((f, j) => Math.log(result((k) => (k === j ? f : 1)) / middle) / Z90),
+    log = (/** @type {number} */ i) =>
+      steps.reduce((sum, step, j) => sum + step * z[j][i], Math.log(middle));
+  if (results.every((value, i) => Math.abs(Math.log(value) - log(i)) < 1e-9)) {
+    parts = steps.map((step) => step ** 2);
+    const width = Math.exp(Z90 * Math.sqrt(parts.reduce((a, b) => a + b, 0)));
+    [low, median, high] = [middle / width, middle, middle * width];
+  }
   const all = parts.reduce((a, b) => a + b, 0) || 1;
   return {
     label: number.label,
     unit: number.unit,
     digits: number.digits ?? 3,
-    median: at(ordered, 0.5),
-    low: at(ordered, 0.05),
-    high: at(ordered, 0.95),
+    median,
+    low,
+    high,
     worstLow: Math.min(...corners),
     worstHigh: Math.max(...corners),
     rest: [at(ordered, 0.002), at(ordered, 0.998)],

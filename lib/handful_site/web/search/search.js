@@ -311,7 +311,7 @@ function mount(host, input, address, { listed, step, changed = () => {} }) {
   function render(first = FIRST) {
     const all = results.filter(({ folded }) => !folded);
     /** @type {Record<string, number>} */
-    const tallies = { all: all.length };
+    const tallies = { all: results.length }; // with those that stand under another
     for (const { entry } of results) tallies[groupOf(entry)] = (tallies[groupOf(entry)] || 0) + 1;
     if (!tallies[group]) group = "all";
     groups.update(tallies, group);
