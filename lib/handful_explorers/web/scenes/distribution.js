@@ -129,8 +129,8 @@ function run({ input, numbers, spec, scene }) {
   mean /= DRAWS;
   const ordered = results.slice().sort();
   let [low, median, high] = [0.05, 0.5, 0.95].map((share) => at(ordered, share));
-  const corners = Array.from({ length: 2 ** names.length }, (_, high) =>
-    result((j) => ((high >> j) & 1 ? factors[j] : 1 / factors[j])),
+  const corners = Array.from({ length: 2 ** names.length }, (_, corner) =>
+    result((j) => ((corner >> j) & 1 ? factors[j] : 1 / factors[j])),
   );
   let parts = sigma.map((s, j) => {
     let sum = 0;
