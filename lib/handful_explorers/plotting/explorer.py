@@ -176,7 +176,7 @@ class Explorer:
         found = (
             [c.formula for c in self.curves]
             + [m.formula for m in self.marks]
-            + [m.needs for m in self.marks if m.needs]
+            + [needed for _, needed in self.needs()]
             + [r.formula for r in self.readouts]
         )
         found += [n.formula for n in self.numbers.values()]
@@ -185,6 +185,11 @@ class Explorer:
         if self.dots:
             found += [self.dots.x, self.dots.y]
         return found
+
+    def needs(self) -> list[tuple[Curve | Mark, Formula]]:
+        """Return the curves and marks that a model has to fit for, with the chips it fills."""
+        parts: list[Curve | Mark] = [*self.marks, *self.curves]
+        return [(part, part.needs) for part in parts if part.needs is not None]
 
     def symbols(self) -> set[str]:
         """Return every symbol that a formula of the explorer uses."""
@@ -213,7 +218,8 @@ class Explorer:
         Keys: "x" (the grid), "curves" (id → array), "across" (id → array, parametric only), "at"
         (id → value at the cursor), "bands" (id → Shade), "marks" (label →
         value), "lacking" (label → chips that the model alone takes, where there are fewer),
-        "readouts" (label → value), "dots" (label → (x, y)), "points" (places of the groups that are shown).
+        "readouts" (label → value), "dots" (label → (x, y)), "points" (places of the groups that
+        are shown).
         """
         full = self.state(**state)
         if self.scene:
