@@ -72,8 +72,10 @@ def declared() -> dict[str, Explorer]:
                 )
             ],
             presets=[
-                Preset("A node", {"hardware": "H100 SXM", "model": "Llama 3.1 70B"}),
-                Preset("No band", {"hardware": "GB200 NVL72", "model": "Llama 3.1 8B"}),
+                Preset("A node", {"hardware": "H100 SXM", "model": "Llama 3.1 70B", "batch": 64}),
+                Preset(
+                    "No band", {"hardware": "GB200 NVL72", "model": "Llama 3.1 8B", "batch": 64}
+                ),
             ],
         ),
         Explorer(
