@@ -15,45 +15,6 @@ from collections.abc import Callable
 
 from handful import query as ask
 
-# Words of ids that are written otherwise in English; a title begins with a capital anyway.
-_WRITTEN = {
-    "feistel": "Feistel",
-    "layernorm": "LayerNorm",
-    "pre training": "pre-training",
-    "micro batches": "micro-batches",
-    "overtraining": "over-training",
-    "speed up": "speed-up",
-    "half passes": "half-passes",
-    "flops": "FLOPs",
-    "hbm": "HBM",
-    "kv": "KV",
-    "rl": "RL",
-    "api": "API",
-    "gpu": "GPU",
-    "gpus": "GPUs",
-    "moe": "MoE",
-    "deepseek": "DeepSeek",
-    "chinchilla": "Chinchilla",
-    "llama": "Llama",
-    "v3": "V3",
-    "70b": "70B",
-    "8b": "8B",
-    "flop": "FLOP",
-}
-
-
-def title_of(identity: str) -> str:
-    """Return the id of a card or a problem as a title.
-
-    >>> title_of("two-feistel-rounds-by-hand"), title_of("flops-for-each-byte")
-    ('Two Feistel rounds by hand', 'FLOPs for each byte')
-    """
-    words = identity.replace("-", " ")
-    for word, written in _WRITTEN.items():
-        words = re.sub(rf"\b{word}\b", written, words)
-    return words[:1].upper() + words[1:]
-
-
 ROLE = re.compile(r"\{([\w-]+)\}(`+)(.+?)\2", re.S)
 
 

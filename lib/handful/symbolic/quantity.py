@@ -31,15 +31,31 @@ class QuantityError(ValueError):
     exit_code = 2
 
 
-# Words of API names that are written otherwise in English.
+# Words of names and ids that are written otherwise in English.
 _WRITTEN = {
-    "kv": "KV",
-    "rl": "RL",
+    "70b": "70B",
+    "8b": "8B",
+    "api": "API",
+    "chinchilla": "Chinchilla",
+    "deepseek": "DeepSeek",
+    "flop": "FLOP",
     "flops": "FLOPs",
+    "gpu": "GPU",
+    "gpus": "GPUs",
+    "hbm": "HBM",
+    "kv": "KV",
+    "llama": "Llama",
+    "moe": "MoE",
+    "rl": "RL",
+    "v3": "V3",
     "d model": "width of the model",
     "feistel": "Feistel",
+    "layernorm": "LayerNorm",
     "sbox": "S-box",
     "sboxes": "S-boxes",
+    "half passes": "half-passes",
+    "speed up": "speed-up",
+    "pre training": "pre-training",
     "pretraining": "pre-training",
     "overtraining": "over-training",
     "multiply add": "multiply-add",
@@ -52,6 +68,18 @@ _WRITTEN = {
     "break even": "break-even",
     "compute optimal": "compute-optimal",
 }
+
+
+def title_of(name: str) -> str:
+    """Return a name or an id as a title.
+
+    >>> title_of("kv_bytes_per_token"), title_of("two-feistel-rounds-by-hand")
+    ('KV bytes per token', 'Two Feistel rounds by hand')
+    """
+    words = f" {name.replace('_', ' ').replace('-', ' ')} "
+    for word, written in _WRITTEN.items():
+        words = re.sub(rf"(?<= ){word}(?= )", written, words)
+    return words[1].upper() + words[2:-1]
 
 
 @dataclass(frozen=True)
@@ -91,10 +119,7 @@ class Quantity:
     @property
     def label(self) -> str:
         """Return the name as words: 'kv_bytes_per_token' reads 'KV bytes per token'."""
-        words = f" {self.name.replace('_', ' ')} "
-        for word, written in _WRITTEN.items():
-            words = re.sub(rf"(?<= ){word}(?= )", written, words)
-        return words[1].upper() + words[2:-1]
+        return title_of(self.name)
 
     @overload
     def check(self, value: float | str) -> float: ...

@@ -22,6 +22,7 @@ from sphinx.util.docutils import LoggingReporter, SphinxDirective, new_document
 
 from handful.query import QueryError
 from handful.symbolic.quantities import table
+from handful.symbolic.quantity import title_of
 from handful_study import problem_spec
 from handful_study.cards import Card, cards
 from handful_study.check import letter
@@ -29,7 +30,6 @@ from handful_study.order import by_chapter, in_book_order, title
 from handful_study.problem_model import Problem
 from handful_study.problems import problems
 from handful_study.source import Part, SourceError, anchors
-from handful_study.words import title_of
 
 from ..bootstrap import ROOT
 from . import roles

@@ -15,11 +15,11 @@ from docutils import nodes
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from handful.symbolic.quantity import title_of
 from handful_study.cards import Card
 from handful_study.order import title
 from handful_study.problem_model import Problem
 from handful_study.source import SourceError
-from handful_study.words import title_of
 
 from . import teaching
 from .sphinx_exercises import exercise_part, made, said
