@@ -8,8 +8,6 @@ const MISSING =
   "This browser has neither WebGPU nor WebAssembly with SIMD. A script alone handles one number " +
   "at a time, which would measure the script; the command below measures this computer.";
 
-const WEIGHTS = 4096 ** 2; // of the layer that worker.js times
-
 /**
  * @typedef {{ best: number, worst: number, runs: number }} Rate
  * @typedef {object} Found what worker.js posts
@@ -259,11 +257,13 @@ class Measurement {
         : "");
   }
 
-  // The least time of a layer, by the two rates.
+  // The least time of a layer: what the plot's own curve makes of the two rates.
   /** @param {number} batch */
   roofline(batch) {
-    const { memory_bandwidth, peak_flops } = this.rates;
-    return WEIGHTS * Math.max(4 / memory_bandwidth, (2 * batch) / peak_flops);
+    const spec = /** @type {PlotSpec | undefined} */ (this.page.plots.get(this.figure)?.spec),
+      curve = spec?.curves.find(({ role }) => role === "total");
+    if (!spec || !curve) return 0;
+    return compile(curve.tree)({ ...spec.given, ...this.rates, bytes_per_parameter: 4, batch });
   }
 
   // The page's plot goes over to these rates, with these times as its dots.
