@@ -79,6 +79,15 @@ TIME = """async ([what, from, count]) => {
     if (!moved) throw new Error(`${location}: nothing moved by the ${what}`);
     return times;
 }"""
+# Nothing is left to do: every explorer stands, and the page has had idle time since.
+READY = """() => new Promise((done) => {
+    const look = (left) => requestIdleCallback(() => {
+      if (document.querySelector("figure.explorer:not([data-mounted])")) look(5);
+      else if (left) look(left - 1);
+      else done(true);
+    });
+    look(5);
+})"""
 TASKS = """window.tasks = [];
 new PerformanceObserver((list) => {
   for (const { startTime, duration } of list.getEntries()) window.tasks.push([startTime, duration]);
@@ -231,7 +240,7 @@ def load_tasks(only: list[str]) -> None:
                 slow(page)
                 page.add_init_script(TASKS)
                 page.goto(address + name, wait_until="networkidle")
-                page.wait_for_timeout(1500)
+                page.wait_for_function(READY)
                 longest.append(
                     max(page.evaluate("window.tasks"), key=lambda task: task[1], default=[0, 0])
                 )

@@ -15,7 +15,7 @@ const LINE = 15,
  * @property {boolean} placed
  * @property {number} tx
  * @property {number} ty
- * @property {string} leader the path from the dot to a name that stands apart
+ * @property {string} leader the line from the dot to a name that stands apart
  */
 /**
  * @typedef {import("./plot.js").Plot} Plot
@@ -431,7 +431,7 @@ export function placeDots(plot, dots) {
         h: 2,
       });
     const ends = leader.X.map((x, k) => `${x.toFixed(1)},${leader.Y[k].toFixed(1)}`);
-    dot.leader = `M${ends.join("L")}`;
+    dot.leader = ends.join(" ");
   });
   return found;
 }

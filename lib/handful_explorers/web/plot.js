@@ -305,7 +305,7 @@ export class Plot {
 
   makeDot() {
     const node = s("g"),
-      leader = s("path", { class: "ex-leader" }),
+      leader = s("polyline", { class: "ex-leader" }),
       spot = s("circle", { r: 4 }),
       text = s("text");
     node.append(leader, spot, text);
@@ -674,7 +674,7 @@ export class Plot {
       put(item.spot, "cx", dot.px.toFixed(1));
       put(item.spot, "cy", dot.py.toFixed(1));
       show(item.text, dot.placed);
-      put(item.leader, "d", dot.leader || "M0,0");
+      put(item.leader, "points", dot.leader);
       if (dot.placed) {
         put(item.text, "transform", `translate(${dot.tx.toFixed(1)},${dot.ty.toFixed(1)})`);
         put(item.text, "text", dot.label);
