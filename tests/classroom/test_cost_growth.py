@@ -203,6 +203,7 @@ NEVER = {
     "handful_classroom.sandbox.memory _SHARE": "reads what the kernel says of one process",
     "handful_classroom.sandbox.bubblewrap bubblewrap 1": "reads the version of bubblewrap",
     "handful_classroom.sandbox.bubblewrap bubblewrap 2": "reads the options of bubblewrap",
+    "symbolic.quantity title_of": "reads names of quantities and of problems",
 }
 # Modules that the classroom imports and hands no student's text.
 NEVER_THERE = {
