@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from .test_scenarios import FOLLOWING, PAGES, SETTERS
 
@@ -105,7 +106,7 @@ def test_curves_of_both_are_drawn(opened):
     assert faint.get_attribute("points") and curves.first.get_attribute("points") != first
     assert "Beside it, fainter: " in figure.locator(".ex-scene").inner_text()
     figure.get_by_text("Data as a table").click()
-    assert figure.locator(".ex-table table").count() == 2
+    expect(figure.locator(".ex-table table")).to_have_count(2)  # filled once the fold has told
     assert figure.locator("caption").inner_text().startswith("The same for ")
     assert tab.faults == []
 
