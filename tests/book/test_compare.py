@@ -120,6 +120,7 @@ def test_a_comparison_is_swapped_ended_and_sent(opened):
     compared = page.evaluate("both()")
     page.locator("#bar-rent").fill("7")
     page.locator("#bar-rent").press("Enter")
+    page.evaluate("frames2()")
     paid = page.evaluate("both()")
     page.get_by_role("button", name="Swap").click()
     page.evaluate("frames2()")
