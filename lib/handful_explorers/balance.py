@@ -50,6 +50,14 @@ roofline = Explorer(
     marks=[
         Mark(balance.ridge_intensity, "ridge"),
         Mark(balance.arithmetic_intensity, "your decode step"),
+        Mark(
+            latency.batch_that_fits,
+            "room for",
+            limit=True,
+            of="batch",
+            needs=latency.fewest_devices_for_weights,
+            whole="down",
+        ),
     ],
     dots=Dots(balance.ridge_intensity, balance.ridge_flops),
     controls=[
@@ -136,7 +144,13 @@ balance_against_context = Explorer(
             "To balance, attention's arithmetic left out",
             whole="up",
         ),
-        Curve(latency.batch_that_fits, "That fits in memory", whole="down"),
+        Curve(
+            latency.batch_that_fits,
+            "That fits in memory",
+            whole="down",
+            none="none fits",
+            needs=latency.fewest_devices_for_weights,
+        ),
         Curve(balance.balance_batch, "To balance, caches left out", role="reference", whole="up"),
     ],
     marks=[Mark(balance.balance_context_with_attention, "no batch balances beyond", whole="near")],

@@ -297,7 +297,17 @@ prefill_to_decode = Explorer(
         Curve(prefill_decode.pass_memory_time, "Reading, shared by the pass"),
         Curve(prefill_decode.pass_compute_time, "Arithmetic, its own"),
     ],
-    marks=[Mark(prefill_decode.balance_pass, "balance", whole="up")],
+    marks=[
+        Mark(prefill_decode.balance_pass, "balance", whole="up"),
+        Mark(
+            latency.batch_that_fits,
+            "room for",
+            limit=True,
+            of="batch",
+            needs=latency.fewest_devices_for_weights,
+            whole="down",
+        ),
+    ],
     controls=[
         Control(IntSlider(value=1024, min=1, max=16384), "batch", "Batch"),
         Control(
@@ -334,13 +344,22 @@ _RATIOS = {
     for name in ("gemini-3.1-pro-preview", "claude-opus-5", "gpt-5", "gpt-4", "grok-4.7")
 }
 
+_NO_BATCH = "no batch: caches alone take longer"
+
 ratio_to_batch = Explorer(
     "ratio-to-batch",
     "From a ratio of prices to a batch",
     x=Sweep("output_over_input", 1, 10, log=False, at=5, title="Price of answers over prompts"),
-    y=Scale("Batch", "sequence", min=100, max=1e5),
+    y=Scale("Batch", "sequence", max=1e5),
     curves=[
-        Curve(prices.implied_batch, "Caches counted", role="total", id="implied", whole="near"),
+        Curve(
+            prices.implied_batch,
+            "Caches counted",
+            role="total",
+            id="implied",
+            whole="near",
+            none=_NO_BATCH,
+        ),
         Curve(
             prices.implied_batch,
             "Weights alone",
@@ -349,10 +368,20 @@ ratio_to_batch = Explorer(
             whole="near",
         ),
     ],
-    marks=[Mark(balance.balance_batch, "balance batch", axis="y", whole="up")],
+    marks=[
+        Mark(balance.balance_batch, "balance batch", axis="y", whole="up"),
+        Mark(
+            latency.batch_that_fits,
+            "room for",
+            axis="y",
+            limit=True,
+            needs=latency.fewest_devices_for_weights,
+            whole="down",
+        ),
+    ],
     controls=[
         Control(
-            FloatLogSlider(value=8192, min=2, max=5, step=0.02),
+            FloatLogSlider(value=8192, min=2, max=6, step=0.02),
             "context",
             "Context of every sequence",
             follows=True,
@@ -364,7 +393,7 @@ ratio_to_batch = Explorer(
         ),
     ],
     readouts=[
-        Readout(prices.implied_batch, "The list would imply", whole="near"),
+        Readout(prices.implied_batch, "The list would imply", whole="near", none=_NO_BATCH),
         Readout(balance.balance_context, "Caches take as long as arithmetic at", whole="near"),
     ],
     presets=[
@@ -386,5 +415,6 @@ ratio_to_batch = Explorer(
     ],
     caption="One ratio, and any batch you like: the context and the tokens that a step makes are "
     "not on a price "
-    "list. Where the line leaves the plot, caches alone explain the ratio.",
+    "list. Left of where the line leaves the plot, reading the caches alone takes longer, and no "
+    "batch explains the ratio.",
 )

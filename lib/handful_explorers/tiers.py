@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
-from handful import balance, facts, memory_wall, price_surcharges, prices, tiers
+from handful import balance, facts, latency, memory_wall, price_surcharges, prices, tiers
 from handful_evidence import price_lists
 
 from .plotting.explorer import Control, Curve, Explorer, Guess, Mark, Preset, Readout, Scale, Sweep
@@ -310,7 +310,15 @@ reads_against_context = Explorer(
             id="root",
         ),
     ],
-    marks=[Mark(memory_wall.readable, "your machine reads", axis="y")],
+    marks=[
+        Mark(
+            memory_wall.readable,
+            "your machine reads",
+            axis="y",
+            needs=latency.fewest_devices_for_weights,
+            none="nothing of a cache in that time: its weights alone take longer",
+        )
+    ],
     controls=[
         Control(
             FloatLogSlider(value=0.02, min=-3, max=0, step=0.05),
@@ -365,7 +373,15 @@ kept_against_context = Explorer(
         )
         for i, (name, label) in enumerate(_LABELS.items())
     ],
-    marks=[Mark(memory_wall.cache_room, "your machine has room for", axis="y")],
+    marks=[
+        Mark(
+            memory_wall.cache_room,
+            "your machine has room for",
+            axis="y",
+            limit=True,
+            needs=latency.fewest_devices_for_weights,
+        )
+    ],
     controls=[Control(IntSlider(value=64, min=1, max=4096), "batch", "Batch")],
     presets=[
         Preset(
@@ -392,7 +408,14 @@ wall = Explorer(
     x=Sweep("batch", 1, 65536, at=64),
     y=Scale("Context of every sequence", "token", min=100, max=1e9),
     curves=[
-        Curve(memory_wall.context_that_fits, "Caches fill the memory", role="total", whole="down"),
+        Curve(
+            memory_wall.context_that_fits,
+            "Caches fill the memory",
+            role="total",
+            whole="down",
+            none="at no context",
+            needs=latency.fewest_devices_for_weights,
+        ),
         Curve(memory_wall.wall_context, "Caches are half of what is read", whole="near"),
     ],
     marks=[
@@ -418,8 +441,8 @@ wall = Explorer(
             "",
         ),
     ],
-    caption="Above the upper line a batch does not fit. Above the lower one a step spends most of "
-    "its time on caches.",
+    caption="Above the line of full memory a batch does not fit; where that line is missing, no "
+    "batch does. Above the other a step spends most of its reading on caches.",
 )
 
 block_size = Explorer(

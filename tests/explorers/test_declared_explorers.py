@@ -6,9 +6,11 @@ Each is drawn for print, told in words, and listed in a table.
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import math
 import pkgutil
+import re
 
 import pytest
 
@@ -16,8 +18,11 @@ import handful_explorers
 from handful import scenario
 from handful.balance import machine_balance
 from handful.scenario import page_rows
+from handful.symbolic.solving import FormulaError
+from handful.units import format_value
 from handful_explorers.latency import attention_against_context, latency_against_batch
 from handful_explorers.plotting import scenes
+from handful_explorers.plotting.describe import course, room, stretches
 from handful_explorers.plotting.explorer import Explorer
 
 
@@ -94,19 +99,35 @@ NO_LIMIT = {
     "wall": "draws the context that fits as a curve",
     "your-wall": "draws the context that fits as a curve",
     "reads-against-context": "compares bytes of designs, on no machine",
-    "kept-against-context": "has a mark where the machine is full",
     "hiding-against-batch": "spans as many racks as the reader says, and asks for time only",
     "your-crossing": "spans as many racks as the reader says, and asks for time only",
     "price-and-cost": "is about a seller's machines, which nobody knows",
     "prompt-growth": "is about a seller's machines, which nobody knows",
     "what-a-server-adds": "stays within what was measured",
     "one-layer-on-this-computer": "is one layer, without a cache",
+    "latency-against-stages": "compares times of racks whose memory the plot before it shows",
+    "room-for-context": "draws the context that fits as a curve",
+    "block-size": "compares blocks of one cache, on no machine",
+    "activations-against-depth": "is about training, which keeps no caches",
+    "stages-in-training": "is about training, which keeps no caches",
+    "kernels-against-chips": "compares measured kernels",
+    "memory-against-chips": "draws what a chip has as a curve",
+    "wide-against-chips": "compares times; the plot beside it has the memory",
 }
+LOADS = {"batch", "micro_batch", "device_batch", "context"}
+
+
+def sets_a_load(explorer: Explorer) -> bool:
+    """Return whether a reader sets a batch or a context, by the cursor or by a control."""
+    names = {explorer.sweep.name, *(control.name for control in explorer.controls)}
+    return bool(names & LOADS) or (explorer.y_unit == "sequence" and explorer.name != BALANCE)
+
+
+BALANCE = "balance-against-sparsity"  # asks for a batch, and not whether it fits
 
 
 @pytest.mark.parametrize(
-    "name",
-    sorted(n for n, e in EXPLORERS.items() if not e.scene and e.sweep.name in ("batch", "context")),
+    "name", sorted(n for n, e in EXPLORERS.items() if not e.scene and sets_a_load(e))
 )
 def test_a_batch_and_a_context_end_where_memory_does(name):
     """Beyond, the plot is hatched, and its words say so; or there is a reason why not."""
@@ -114,6 +135,12 @@ def test_a_batch_and_a_context_end_where_memory_does(name):
     limits = [mark for mark in explorer.marks if mark.limit]
     assert bool(limits) != (name in NO_LIMIT)
     for mark in limits:
+        if mark.of:
+            high = next(c for c in explorer.controls if c.name == mark.of).ends()[1]
+            words = explorer.alt_text(**{mark.of: high}, **LARGE)
+            assert f"is more than fits: {mark.label} " in words
+        if mark.of or mark.axis == "y" or explorer.sweep.name not in LOADS:
+            continue
         reach = explorer.values()["marks"][mark.label]
         assert explorer.sweep.low < reach
         for at, told in ((reach * 0.9, False), (reach * 1.1, True)):
@@ -168,6 +195,124 @@ def test_a_model_that_does_not_fit_is_said_not_to(chip):
                 assert (told in words) is (chips > known["devices"]), words
                 # Where the model fits, the windows of a whole batch may still leave no room.
                 assert "room for 0" not in words or known["kv_window_bytes"]
+
+
+SMALL = {"hardware": "A100 80GB", "model": "DeepSeek-V3", "precision": "bf16"}
+LARGE = {"hardware": "H100 SXM", "model": "Llama 3.1 70B", "precision": "fp8"}
+
+
+@pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if not e.scene))
+def test_every_plot_of_a_machine_says_that_a_model_does_not_fit(name):
+    """Where a part knows how many chips the model takes; and no count of nought stands for it."""
+    explorer = EXPLORERS[name]
+    if not explorer.needs():
+        return
+    small = {**SMALL, "hardware": "H100 SXM", "model": "Kimi K2"}  # a chip with a price
+    for scenario_of in (SMALL, small) if name not in PRICED else (small,):
+        words = explorer.alt_text(**scenario_of)
+        assert words.count("The model itself does not fit: its weights fill ") == 1
+        assert not re.search(r"\b0 (tokens|sequences)\b", words.replace("\xa0", " ")), words
+    assert "does not fit" not in explorer.alt_text()
+
+
+PRICED = {"cost-against-batch", "your-cost", "fast-and-slow"}
+
+
+def test_what_does_not_fit_is_said_at_the_cursor_of_another_axis():
+    """A million tokens of context for 1,024 sequences, which no rack here holds."""
+    passes, ratio = EXPLORERS["prefill-to-decode"], EXPLORERS["ratio-to-batch"]
+    for choice in ({}, LARGE):
+        assert "Batch 1,024 is more than fits: room for " in passes.alt_text(context=1e6, **choice)
+    assert "more than fits" not in passes.alt_text()
+    long = {"context": 1e6, **LARGE}
+    assert ratio.values(**long)["at"]["implied"] == math.inf
+    assert "Caches counted no batch: caches alone take longer" in ratio.alt_text(**long)
+    assert "∞" not in ratio.alt_text(**long) + str(ratio.table(**long))
+    known = scenario.values(**long)
+    assert known["context"] == 1e6
+    low, high = ratio.figure(**long).axes[0].get_ylim()
+    assert low < min(ratio.values(**long)["curves"]["weights"]) < high
+
+
+def test_reading_that_takes_too_long_is_said():
+    explorer = EXPLORERS["reads-against-context"]
+    words = explorer.alt_text(read_budget=1e-3)
+    assert "Your machine reads nothing of a cache in that time" in words
+    assert "nothing of a cache" not in explorer.alt_text()
+
+
+@pytest.mark.parametrize("name", sorted(EXPLORERS))
+def test_what_follows_the_bar_takes_all_that_the_bar_has(name):
+    explorer, ends = EXPLORERS[name], {}
+    ends |= {c.name: c.ends() for c in explorer.controls if c.follows and c.kind() != "choice"}
+    if explorer.x is not None and explorer.x.follows:
+        ends[explorer.x.name] = (explorer.x.low, explorer.x.high)
+    low, high = ends.get("context", (0, math.inf))
+    assert low <= 128 and high >= 1e6
+
+
+SCENARIOS = [
+    {"hardware": chip["name"], "model": model, "precision": precision}
+    for chip in page_rows()["hardware"]
+    for model in ("DeepSeek-V3", "Llama 3.1 70B", "Gemma 3 27B")
+    for precision in ("fp8" if "fp8" in chip["peak_flops"] else "bf16",)
+]
+
+
+@pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if not e.scene))
+def test_what_words_say_of_a_curve_is_so(name):
+    """Every stretch stays, rises or falls as it is told to, and its numbers are the curve's."""
+    explorer = EXPLORERS[name]
+    chosen = {control.name for control in explorer.controls}
+    follows = bool(explorer.symbols() & set(scenario.values())) and "model" not in chosen
+    for state in [p.set for p in explorer.presets] + (SCENARIOS if follows else [{}]):
+        try:
+            values = explorer.values(**state)
+        except FormulaError:  # a price that nobody has published
+            continue
+        lead = next((c for c in explorer.curves if c.role == "total"), explorer.curves[0])
+        check_course(explorer, lead, values)
+
+
+def check_course(explorer: Explorer, lead, values: dict) -> None:
+    """Hold the words of a curve's course against its points."""
+    limit, words = room(explorer, values), course(explorer, lead, values)
+    ys = values["curves"][lead.id]
+    kept = [
+        i
+        for i, x in enumerate(values["x"])
+        if x <= limit and math.isfinite(ys[i]) and (ys[i] > 0 or not explorer.scale.log)
+    ]
+    if len(kept) < 3 or lead.none in words.split(": "):
+        assert any(t in words for t in ("beyond what fits", "has no value", str(lead.none)))
+        return
+    part = [float(ys[i]) for i in kept]
+    told = stretches(part, explorer.scale.log)
+    # Nothing is left out but what is flat.
+    for end, at in ((0, told[0][1]), (len(part) - 1, told[-1][2])):
+        assert math.isclose(part[end], part[at], rel_tol=0.1 + 1e-9)
+    for (_, _, one), (_, other, _) in itertools.pairwise(told):
+        assert math.isclose(part[one], part[other], rel_tol=0.1 + 1e-9)
+    for way, a, b in told:
+        run = part[a : b + 1]
+        least, most = min(run), max(run)
+        if way == 0:
+            middle = format_value((least + most) / 2, explorer.y_unit, 2)
+            assert f"stays near {middle}" in words
+            assert most - least <= 0.1 * abs(most) + 1e-12
+            continue
+        assert (run[-1] - run[0]) * way > 0
+        back = run if way > 0 else run[::-1]
+        highest = list(itertools.accumulate(back, max))
+        assert all(y >= 0.9 * so_far for y, so_far in zip(back, highest, strict=True))
+        verb = "rises" if way > 0 else "falls"
+        if run[0] > 0 and run[-1] > 0:
+            fold = max(run[0] / run[-1], run[-1] / run[0])
+            number = f"{format_value(fold, '1', 2)}-fold"
+            by = format_value(abs(run[-1] / run[0] - 1), "%", 2)
+            assert f"{verb} {number}" in words or f"{verb} by {by}" in words, words
+    if limit < values["x"][-1] and "nothing fits" not in words:
+        assert not math.isfinite(ys[kept[-1] + 1])
 
 
 def test_a_limit_on_the_height_is_hatched_above_and_said():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from handful.symbolic.quantities import find
 from handful.units import format_value, whole_count
 
+from .describe import told
 from .evaluation import dots, symbol_values
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def curve_row(explorer: Explorer, state: Mapping[str, Any], shown, stop: float) 
         value = formula(known[0] if known else {x.name: stop})
         row.append(format_value(value, scale.unit or formula.gives.unit))
     row += [
-        format_value(whole_count(curve.formula(values), curve.whole), explorer.y_unit)
+        format_value(whole_count(value, curve.whole), explorer.y_unit)
+        if told(value := curve.formula(values), curve)
+        else curve.none
         for curve, values in zip(shown, known, strict=True)
     ]
     return row

@@ -160,7 +160,8 @@ class Curve:
     elsewhere; so the plot sweeps the batch.  given: symbols held at a value; scenario: a hardware,
     model or precision of its own, so that one plot can hold a curve a chip.  whole: how its values
     are rounded where they are read out and are counts, as `whole_count` takes it; it is drawn as it
-    is.
+    is.  none: the words for a value that is 0 or endless ("no context fits").  needs: chips that
+    hold the model alone; where there are fewer, words say that.
     """
 
     formula: Formula
@@ -173,6 +174,8 @@ class Curve:
     scenario: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""  # made of the label, if empty
     whole: str = ""
+    none: str = ""
+    needs: Formula | None = None
 
     def __post_init__(self) -> None:
         check_whole(self.label, self.whole)
@@ -225,8 +228,10 @@ class Mark:
     It is upright (axis "x") or level ("y").  band: factors (low, high); a shaded strip in place of
     a line.  limit: no more fits than this, so that all beyond is hatched, and words say so of a
     cursor there, or of a curve that is higher there; words only where another quantity than the
-    sweep's runs along the axis.  needs: chips that hold the model alone; where there are fewer,
-    words say that in place of the limit.  whole: as a curve's.
+    sweep's runs along the axis.  of: the control that the limit is for, where it is not the sweep:
+    words only.  needs: chips that hold the model alone; where there are fewer, words say that in
+    place of the mark.  whole: as a curve's.  none: words that follow the label where the value is 0
+    or endless.
     """
 
     formula: Formula
@@ -238,13 +243,15 @@ class Mark:
     limit: bool = False
     needs: Formula | None = None
     whole: str = ""
+    of: str = ""
+    none: str = ""
 
     def __post_init__(self) -> None:
         check_whole(self.label, self.whole)
         if self.limit and self.band:
             raise ExplorerError(f"The limit “{self.label}” takes no band.")
-        if self.needs and not self.limit:
-            raise ExplorerError(f"“{self.label}” says what it needs, so it must be a limit.")
+        if self.of and not self.limit:
+            raise ExplorerError(f"“{self.label}” is for {self.of}, so it must be a limit.")
         if self.axis not in ("x", "y"):
             raise ExplorerError(
                 f"The mark “{self.label}” stands on axis 'x' or 'y'; got {self.axis!r}."
@@ -392,6 +399,10 @@ class Control:
         """Return the value that the control holds."""
         return self.widget.value
 
+    def title(self) -> str:
+        """Return what the control is called on the page."""
+        return self.label or find(self.name).label
+
     def check(self, value):
         """Return `value` if the control can take it, or say what it can take."""
         kind = self.kind()
@@ -500,7 +511,7 @@ class Readout:
     """A formula shown as a number at the cursor, or handed to a scene.
 
     A ratio that is meant as a share takes the unit "%"; a count is rounded as `whole` says, as a
-    curve's.
+    curve's, and `none` are the words for a value that is 0 or endless.
     """
 
     formula: Formula
@@ -510,6 +521,7 @@ class Readout:
     given: Mapping[str, float] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
     whole: str = ""
+    none: str = ""
 
     def __post_init__(self) -> None:
         check_whole(self.label or self.formula.name, self.whole)

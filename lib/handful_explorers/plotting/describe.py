@@ -1,10 +1,10 @@
 """Describe a plot of curves in words, as ``web/describe.js`` does to the letter.
 
 >>> xs = [2.0**i for i in range(17)]
->>> describe(
-...     [x for x in xs], [1 / x + 1 / 64 for x in xs], "batch", "sequence", "$/token", True
-... ).split(",")[0]
-'falls 58-fold from batch 1 to 510'
+>>> describe(xs, [1 / x + 1 / 64 for x in xs], "batch", "sequence", "$/token", log=True).split(
+...     ", then"
+... )[0]
+'falls 61-fold from batch 1 to 1,000'
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from handful.symbolic.quantities import find
 from handful.units import UNITS, format_named, format_value, whole_count
 
 if TYPE_CHECKING:
-    from .declare import Curve, Mark
+    from .declare import Curve, Mark, Readout
     from .explorer import Explorer
 
-FLAT = 0.1  # per cent per per cent: below it a curve is called flat
-SHORT = 0.05  # runs shorter than this share of the axis are not worth a clause
+FLAT = 0.1  # values so close together, as a share of the largest, are called flat
+LONG = 0.1  # a flat beginning or end is told where it is as long as this share of the axis
+CALM = 0.75  # and no steeper than this share of the whole way, as it is drawn
+SAME = 1e-6  # what rounding may change
 
 
 def plain(value: float, unit: str, digits: int = 2) -> str:
@@ -36,36 +38,101 @@ def plain(value: float, unit: str, digits: int = 2) -> str:
     return format_value(value, "1" if form.kind == "count" and unit != "%" else unit, digits)
 
 
-def runs(xs: Sequence[float], ys: Sequence[float], log: bool) -> list[list[int]]:
-    """Return stretches of one kind as [kind, first, last]; kind is 1 rising, 0 flat, -1 falling."""
-    n = len(ys)
-    positive = log and all(y > 0 for y in ys)
-    span = max(ys) - min(ys)
-    found: list[list[int]] = []
-    for i in range(n - 1):
-        if positive:
-            slope = math.log(ys[i + 1] / ys[i]) / math.log(xs[i + 1] / xs[i])
-        else:
-            slope = (ys[i + 1] - ys[i]) / span * (n - 1) if span > 0 else 0.0
-        kind = 0 if abs(slope) < FLAT else 1 if slope > 0 else -1
-        if found and found[-1][0] == kind:
-            found[-1][2] = i + 1
-        else:
-            found.append([kind, i, i + 1])
-    least = max(2, SHORT * (n - 1))
-    merged: list[list[int]] = []
-    for run in found:
-        if merged and (run[2] - run[1] < least or merged[-1][0] == run[0]):
-            merged[-1][2] = run[2]
-        elif merged and merged[-1][2] - merged[-1][1] < least and len(merged) == 1:
-            merged[-1] = [run[0], merged[-1][1], run[2]]
-        else:
-            merged.append(list(run))
-    return merged
+def flat(low: float, high: float) -> bool:
+    """Return whether values between these two are called flat."""
+    return high - low <= FLAT * max(abs(low), abs(high))
+
+
+def legs(ys: Sequence[float]) -> list[tuple[int, int, int]]:
+    """Return the ways up (1) and down (-1) of a curve as (way, first, last), from turn to turn.
+
+    It turns where it goes back by more than counts as flat; one that never moves so far has a
+    single leg, of way 0.
+
+    >>> legs([1, 2, 4, 3.9, 4.2, 2, 1]), legs([1, 1.05, 1])
+    ([(1, 0, 4), (-1, 4, 6)], [(0, 0, 2)])
+    """
+    way, low, high, start = 0, 0, 0, 0
+    found: list[tuple[int, int, int]] = []
+    for i, y in enumerate(ys):
+        if way >= 0 and y >= ys[high]:
+            high = i
+        if way <= 0 and y <= ys[low]:
+            low = i
+        if way >= 0 and not flat(y, ys[high]):
+            if way:
+                found.append((1, start, high))
+                start = high
+            way, low = -1, i
+        elif way <= 0 and not flat(ys[low], y):
+            if way:
+                found.append((-1, start, low))
+                start = low
+            way, high = 1, i
+    return [*found, (way, start, len(ys) - 1)]
+
+
+def stretches(ys: Sequence[float], log: bool = False) -> list[tuple[int, int, int]]:
+    """Return what is told of a curve: stretches that rise (1), stay (0) or fall (-1).
+
+    Each is (way, first, last).  Within one that stays, all values are flat, and the line, as it is
+    drawn, is less steep than on the whole way of which it is the beginning or end; one that rises
+    or falls goes back by no more than counts as flat.
+
+    >>> stretches([1, 1, 1, 1, 2, 4, 8])
+    [(0, 0, 3), (1, 3, 6)]
+    """
+
+    def drawn(i: int) -> float:
+        return math.log(ys[i]) if log else ys[i]
+
+    def calm(i: int, j: int, steep: float) -> bool:
+        return j - i >= least and abs(drawn(j) - drawn(i)) < CALM * steep * (j - i)
+
+    least = max(LONG * (len(ys) - 1), 2)
+    found: list[tuple[int, int, int]] = []
+    for way, a, b in legs(ys):
+        if not way:
+            return [(0, a, b)]
+        # From the first extreme to the other; what is as high as one belongs to it.
+        part = [way * y for y in ys[a : b + 1]]
+        low, high = (
+            end + SAME * sign * abs(end) for sign, end in ((1, min(part)), (-1, max(part)))
+        )
+        s = a + next(i for i, y in enumerate(part) if y <= low)
+        e = a + max(i for i, y in enumerate(part) if y >= high)
+        steep = abs(drawn(e) - drawn(s)) / (b - a)
+        head, tail = _flat_from(ys, a, b, 1), _flat_from(ys, b, a, -1)
+        if head < tail and calm(a, head, steep):
+            # What was flat before the turn is flat after it.
+            if not found or found[-1][0]:
+                found.append((0, a, head))
+            s = head
+        rest = head < tail and calm(tail, b, steep)
+        found.append((way, s, tail if rest else e))
+        if rest:
+            found.append((0, tail, b))
+    return found
+
+
+def _flat_from(ys: Sequence[float], start: int, end: int, step: int) -> int:
+    """Return how far the values stay flat from a place on towards another."""
+    low = high = ys[start]
+    for i in range(start, end + step, step):
+        low, high = min(low, ys[i]), max(high, ys[i])
+        if not flat(low, high):
+            return i - step
+    return end
 
 
 def describe(
-    xs: Sequence[float], ys: Sequence[float], x_name: str, x_unit: str, y_unit: str, log: bool
+    xs: Sequence[float],
+    ys: Sequence[float],
+    x_name: str,
+    x_unit: str,
+    y_unit: str,
+    log: bool = False,
+    until: float = math.inf,
 ) -> str:
     """Describe the course of one curve: "falls 42-fold from batch 1 to 512, then stays near …".
 
@@ -74,30 +141,37 @@ def describe(
     xs, ys : equally long sequences of numbers, xs rising
     x_name : what x is called in running text
     x_unit, y_unit : keys of `handful.units.UNITS`
-    log : whether the x axis is logarithmic
+    log : whether the y axis is logarithmic, so that it shows no 0
+    until : the x beyond which nothing fits
     """
+    seen = [math.isfinite(y) and (y > 0 or not log) for y in ys]
     last = len(ys)
-    while last and not math.isfinite(ys[last - 1]):
+    while last and not seen[last - 1]:
         last -= 1
     first = 0
-    while first < last and not math.isfinite(ys[first]):
+    while first < last and not seen[first]:
         first += 1
-    if last - first < 3 or not all(math.isfinite(y) for y in ys[first:last]):
+    if last - first < 3 or not all(seen[first:last]):
         return "has no value here"
-    kept_x, kept_y = [float(x) for x in xs[first:last]], [float(y) for y in ys[first:last]]
+    fits = sum(x <= until for x in xs)
+    stop = min(last, fits)
+    if stop - first < 3:
+        return "is drawn beyond what fits"
+    kept_x, kept_y = [float(x) for x in xs[first:stop]], [float(y) for y in ys[first:stop]]
     words: list[str] = []
-    for kind, a, b in runs(kept_x, kept_y, log):
+    for way, a, b in stretches(kept_y, log):
         start, end = kept_y[a], kept_y[b]
+        if not way:
+            part = kept_y[a : b + 1]
+            words.append(f"stays near {format_value((min(part) + max(part)) / 2, y_unit, 2)}")
+            continue
         ratio = end / start if start > 0 and end > 0 else 0.0
         fold = max(ratio, 1 / ratio) if ratio else 0.0
-        if kind == 0 or (ratio and fold < 1.02):
-            words.append(f"stays near {format_value(end, y_unit, 2)}")
-            continue
-        verb = "rises" if end > start else "falls"
-        if not words or not words[-1].startswith("stays"):
-            to = f" from {x_name} {plain(kept_x[a], x_unit)} to {plain(kept_x[b], x_unit)}"
-        else:
-            to = f" from {x_name} {plain(kept_x[a], x_unit)} on"
+        verb = "rises" if way > 0 else "falls"
+        to = f" from {x_name} {plain(kept_x[a], x_unit)}"
+        calm = words and words[-1].startswith("stays") and b == len(kept_y) - 1
+        digits = 3 if fits < last and b == len(kept_y) - 1 else 2
+        to += " on" if calm and fits >= last else f" to {plain(kept_x[b], x_unit, digits)}"
         if not ratio:
             amount = f" to {format_value(end, y_unit, 2)}"
         elif fold >= 1.95:
@@ -106,9 +180,15 @@ def describe(
             amount = f" by {format_value(abs(ratio - 1), '%', 2)}"
         words.append(verb + amount + to)
     text = ", then ".join(words)
-    if first > 0:
+    if first > 0 and ys[first - 1] == 0:
+        text += f"; up to {x_name} {plain(float(xs[first - 1]), x_unit)} it is 0"
+    elif first > 0:
         text += f"; below {x_name} {plain(float(xs[first]), x_unit)} it is out of reach"
-    if last < len(ys):
+    if fits < last:
+        text += f"; beyond {x_name} {plain(until, x_unit, 3)} nothing fits"
+    elif last < len(ys) and ys[last] == 0:
+        text += f"; from {x_name} {plain(float(xs[last]), x_unit)} on it is 0"
+    elif last < len(ys):
         text += f"; above {x_name} {plain(float(xs[last - 1]), x_unit)} it is out of reach"
     return text
 
@@ -135,10 +215,7 @@ def alt_text(explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any])
     x, unit = explorer.sweep, explorer.y_unit
     lead = next((curve for curve in shown if curve.role == "total"), shown[0])
     at = f"{lower(x.title)} {plain(state[x.name], find(x.name).unit, 4)}"
-    each = "; ".join(
-        f"{c.label} {format_named(c.label, whole_count(v['at'][c.id], c.whole), unit)}"
-        for c in shown
-    )
+    each = "; ".join(f"{c.label} {named(c, c.label, v['at'][c.id], unit)}" for c in shown)
     sentences = [f"{course(explorer, lead, v)}.", f"At {at}: {each}."]
     sentences += [f"{text}." for text in all_beyond(explorer, state, v, shown)]
     for curve in shown:
@@ -158,23 +235,32 @@ def alt_text(explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any])
 def all_beyond(
     explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any], shown: Sequence[Curve]
 ) -> list[str]:
-    """Write of each limit that the cursor lies beyond, or that a curve is higher there."""
+    """Write of each limit that the cursor, a control or a curve lies beyond, and what has none."""
     x, unit, found = explorer.sweep, explorer.y_unit, []
     at = f"{lower(x.title)} {plain(state[x.name], find(x.name).unit, 4)}"
     for mark in explorer.marks:
         value = v["marks"][mark.label]
-        if not mark.limit:
-            continue
         if mark.label in v["lacking"]:
             found.append(does_not_fit(*v["lacking"][mark.label]))
+        elif not told(value, mark):
+            found.append(f"{capital(mark.label)} {mark.none}")
+        elif not mark.limit:
+            continue
+        elif mark.of and state[mark.of] > value:
+            control = next(c for c in explorer.controls if c.name == mark.of)
+            set_to = f"{control.title()} {plain(state[mark.of], find(mark.of).unit, 4)}"
+            found.append(beyond(set_to, mark.label, written(mark, value)))
+        elif mark.of:
+            continue
         elif mark.axis == "x" and state[x.name] > value:
             found.append(beyond(at, mark.label, written(mark, value)))
         elif mark.axis == "y":
             name, high = height(explorer, v, shown)
-            if high > value:
+            if value < high < math.inf:
                 what = f"{name} {format_value(high, unit)} at {at}"
                 found.append(beyond(what, mark.label, written(mark, value)))
-    return found
+    found += [does_not_fit(*v["lacking"][c.label]) for c in shown if c.label in v["lacking"]]
+    return list(dict.fromkeys(found))
 
 
 def height(explorer: Explorer, v: Mapping[str, Any], shown: Sequence[Curve]) -> tuple[str, float]:
@@ -208,16 +294,38 @@ def does_not_fit(needed: float, devices: float) -> str:
     )
 
 
+def room(explorer: Explorer, v: Mapping[str, Any]) -> float:
+    """Return how far along the sweep everything fits: infinite where nothing limits it."""
+    limits = [mark for mark in explorer.marks if mark.limit and mark.axis == "x" and not mark.of]
+    reach = [whole_count(v["marks"][mark.label], mark.whole) for mark in limits]
+    return min([math.inf, *reach])
+
+
+def told(value: float, part: Curve | Mark | Readout) -> bool:
+    """Return whether a value is told as a number: not where the part has words for having none."""
+    return not part.none or 0 < whole_count(value, part.whole) < math.inf
+
+
+def named(part: Curve | Readout, label: str, value: float, unit: str, digits: int = 3) -> str:
+    """Write the value of a curve or a readout that stands beside its label."""
+    if not told(value, part):
+        return part.none
+    return format_named(label, whole_count(value, part.whole), unit, digits)
+
+
 def course(explorer: Explorer, curve: Curve, v: Mapping[str, Any]) -> str:
     """Describe the course of one curve; of a parametric plot, that of both axes."""
 
-    def along(ys: Sequence[float], unit: str) -> str:
+    def along(ys: Sequence[float], unit: str, log: bool) -> str:
         x = explorer.sweep
-        return describe(v["x"], ys, lower(x.title), find(x.name).unit, unit, x.log)
+        return describe(v["x"], ys, lower(x.title), find(x.name).unit, unit, log, until)
 
-    y = along(v["curves"][curve.id], explorer.y_unit)
+    until = room(explorer, v)
+    if curve.none and not any(told(y, curve) for y in v["curves"][curve.id]):
+        return f"{capital(curve.label)}: {curve.none}"
+    y = along(v["curves"][curve.id], explorer.y_unit, explorer.scale.log)
     if not explorer.across:
         return f"{capital(curve.label)} {y}"
     formula, scale = explorer.across
-    x = along(v["across"][curve.id], scale.unit or formula.gives.unit)
+    x = along(v["across"][curve.id], scale.unit or formula.gives.unit, scale.log)
     return f"{scale.title} {x}. {explorer.scale.title} {y}"

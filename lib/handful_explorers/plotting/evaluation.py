@@ -89,11 +89,10 @@ def values(explorer: Explorer, state: Mapping[str, Any]) -> dict[str, Any]:
             out["across"][curve.id] = along(explorer.across[0], known)
     out["marks"] = {mark.label: at_cursor(mark) for mark in explorer.marks}
     out["lacking"] = {}
-    for mark in explorer.marks:
-        if mark.needs is not None:
-            known = symbol_values(explorer, state, mark.given, mark.scenario)
-            if (needed := float(mark.needs(known))) > known["devices"]:
-                out["lacking"][mark.label] = (needed, known["devices"])
+    for part, chips in explorer.needs():
+        known = symbol_values(explorer, state, part.given, part.scenario)
+        if (needed := float(chips(known))) > known["devices"]:
+            out["lacking"][part.label] = (needed, known["devices"])
     out["readouts"] = {
         readout.label or readout.formula.gives.label: at_cursor(readout)
         for readout in explorer.readouts

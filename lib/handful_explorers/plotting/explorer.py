@@ -176,7 +176,7 @@ class Explorer:
         found = (
             [c.formula for c in self.curves]
             + [m.formula for m in self.marks]
-            + [m.needs for m in self.marks if m.needs]
+            + [needed for _, needed in self.needs()]
             + [r.formula for r in self.readouts]
         )
         found += [n.formula for n in self.numbers.values()]
@@ -185,6 +185,11 @@ class Explorer:
         if self.dots:
             found += [self.dots.x, self.dots.y]
         return found
+
+    def needs(self) -> list[tuple[Curve | Mark, Formula]]:
+        """Return the curves and marks that a model has to fit for, with the chips it fills."""
+        parts: list[Curve | Mark] = [*self.marks, *self.curves]
+        return [(part, part.needs) for part in parts if part.needs is not None]
 
     def symbols(self) -> set[str]:
         """Return every symbol that a formula of the explorer uses."""

@@ -350,7 +350,7 @@ def _rules(
     found = []
     for mark in explorer.marks:
         value, upright = values[mark.label], mark.axis == "x"
-        if not math.isfinite(value) or (mark.limit and explorer.across):
+        if not math.isfinite(value) or mark.of or (mark.limit and explorer.across):
             continue
         line, span = (axes.axvline, axes.axvspan) if upright else (axes.axhline, axes.axhspan)
         line(value, color=SOFT, linewidth=1, dashes=(3, 3))

@@ -116,6 +116,8 @@ def curve(c: Curve) -> dict[str, Any]:
             "band_label": c.band_label,
             "bands": spec_bands(c),
             "whole": c.whole,
+            "none": c.none,
+            "needs": c.needs.tree() if c.needs else None,
             **settings(c),
         }
     )
@@ -133,6 +135,8 @@ def mark(m: Mark) -> dict[str, Any]:
             "limit": m.limit or None,
             "needs": m.needs.tree() if m.needs else None,
             "whole": m.whole,
+            "of": m.of,
+            "none": m.none,
             **settings(m),
         }
     )
@@ -160,6 +164,7 @@ def readout(r: Readout) -> dict[str, Any]:
             "digits": r.digits,
             "tree": r.formula.tree(),
             "whole": r.whole,
+            "none": r.none,
             **settings(r),
         }
     )

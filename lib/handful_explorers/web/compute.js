@@ -1,10 +1,20 @@
 // The numbers of an explorer: values of symbols for a state, and the curves, marks and dots that
 // follow from them.
 import { bandAt } from "./bands.js";
-import { beyond, capital, describe, doesNotFit, lower, plain, written } from "./describe.js";
+import {
+  beyond,
+  capital,
+  describe,
+  doesNotFit,
+  lower,
+  named,
+  plain,
+  told,
+  written,
+} from "./describe.js";
 import { called, lacks, rows, store, supplied, whyMissing } from "./scenario.js";
 import { compile, compileSweep, MissingValue } from "./tree.js";
-import { formatNamed, formatValue, wholeCount } from "./units.js";
+import { formatValue, wholeCount } from "./units.js";
 
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
@@ -45,6 +55,7 @@ const isPicker = (control) => control.type === "choice" && Boolean(control.rows)
  *   across: ((values: SymbolValues, xs: Float64Array) => Float64Array) | null,
  *   xs: Float64Array,
  *   ys: Float64Array,
+ *   needed: ((values: SymbolValues) => number) | null,
  * }} ModelCurve
  * @typedef {Mark & { at: (values: SymbolValues) => number,
  *   needed: ((values: SymbolValues) => number) | null }} ModelMark
@@ -64,6 +75,7 @@ const isPicker = (control) => control.type === "choice" && Boolean(control.rows)
  * @property {Float64Array} ys
  * @property {number} x
  * @property {number} y
+ * @property {Pair} [lacking] as a mark's
  * @property {Pair} [band] at the cursor
  * @property {string} of
  * @property {import("./bands.js").Shade["shade"]} [shade] the band that is drawn
@@ -243,6 +255,7 @@ export class Model extends Values {
       across: spec.across ? compileSweep(spec.across.tree, name, points) : null,
       xs: this.grid,
       ys: new Float64Array(0),
+      needed: curve.needs ? compile(curve.needs) : null,
     }));
     this.across = spec.across ? compile(spec.across.tree) : null;
     /** @type {ModelMark[]} */
@@ -340,6 +353,7 @@ export class Model extends Values {
 
           y: curve.at(values),
           x: this.across ? this.across(values) : cursor,
+          lacking: curve.needed ? this.lacking(curve, curve.needed, state) : undefined,
           ...bandAt(curve, values),
         });
       } catch (error) {
@@ -383,14 +397,14 @@ export class Model extends Values {
 
   // Chips that the model alone takes, and those that there are, where these are fewer.
   /**
-   * @param {ModelMark} mark
+   * @param {Entry} entry
    * @param {(values: SymbolValues) => number} f
    * @param {State} state
    * @returns {Pair | undefined}
    */
-  lacking(mark, f, state) {
-    const needed = this.scalar(mark, f, state),
-      devices = this.scalar(mark, (values) => values.devices, state);
+  lacking(entry, f, state) {
+    const needed = this.scalar(entry, f, state),
+      devices = this.scalar(entry, (values) => values.devices, state);
     return needed > devices ? [needed, devices] : undefined;
   }
 
@@ -414,21 +428,23 @@ export class Model extends Values {
     if (!shown.length) return "No curve is shown.";
     const lead = shown.find((c) => c.curve.role === "total") || shown[0],
       name = lower(spec.x.title),
-      { unit, log } = spec.x;
+      { unit } = spec.x,
+      until = this.room(result);
     /**
      * @param {Numbers} ys
-     * @param {string} yUnit
+     * @param {Axis} axis
      */
-    const course = (ys, yUnit) => describe(this.grid, ys, name, unit, yUnit, log);
-    const text = spec.across
-      ? `${spec.across.title} ${course(lead.xs, spec.across.unit)}. ${spec.y.title} ` +
-        `${course(lead.ys, spec.y.unit)}.`
-      : `${capital(lead.curve.label)} ${course(lead.ys, spec.y.unit)}.`;
+    const course = (ys, axis) => describe(this.grid, ys, name, unit, axis.unit, axis.log, until);
+    const { none } = lead.curve;
+    let text = `${capital(lead.curve.label)} ${course(lead.ys, spec.y)}.`;
+    if (none && !lead.ys.some((y) => told(lead.curve, y)))
+      text = `${capital(lead.curve.label)}: ${none}.`;
+    else if (spec.across)
+      text =
+        `${spec.across.title} ${course(lead.xs, spec.across)}. ${spec.y.title} ` +
+        `${course(lead.ys, spec.y)}.`;
     const values = shown
-      .map(
-        ({ curve, y }) =>
-          `${curve.label} ${formatNamed(curve.label, wholeCount(y, curve.whole), spec.y.unit)}`,
-      )
+      .map(({ curve, y }) => `${curve.label} ${named(curve, curve.label, y, spec.y.unit)}`)
       .join("; ");
     const groups = shownPoints(spec, state).map(({ label, at }) => {
       const [least, most] = [Math.min, Math.max].map((end) =>
@@ -450,27 +466,58 @@ export class Model extends Values {
     );
   }
 
-  // Where the cursor, or a curve there, lies beyond what fits, in words.
+  // How far along the sweep everything fits.
+  /** @param {Result} result */
+  room({ marks }) {
+    const limits = marks.filter(({ mark }) => mark.limit && mark.axis === "x" && !mark.of);
+    return Math.min(...limits.map(({ mark, value }) => wholeCount(value, mark.whole)), Infinity);
+  }
+
+  // Where the cursor, a control, or a curve lies beyond what fits, and what has no value, in words.
   /**
    * @param {State} state
    * @param {Result} result
    */
   beyond(state, result) {
-    const { x, y } = this.spec,
-      cursor = Number(state[x.name]),
-      at = `${lower(x.title)} ${plain(cursor, x.unit, 4)}`,
-      [name, high] = this.height(result);
-    return result.marks
-      .filter(({ mark }) => mark.limit)
-      .map(({ mark, value, lacking }) => {
-        if (lacking) return doesNotFit(...lacking);
-        if (!((mark.axis === "x" ? cursor : high) > value)) return "";
-        const what = mark.axis === "x" ? at : `${name} ${formatValue(high, y.unit)} at ${at}`;
-        return beyond(what, mark.label, written(mark, value));
-      })
-      .filter(Boolean)
-      .map((text) => `${text}.`)
-      .join(" ");
+    const { x } = this.spec,
+      at = `${lower(x.title)} ${plain(Number(state[x.name]), x.unit, 4)}`;
+    const said = [
+      ...result.marks.map((shown) => this.beyondMark(shown, state, at, result)),
+      ...result.curves.map(({ lacking }) => (lacking ? doesNotFit(...lacking) : "")),
+    ];
+    return [...new Set(said.filter(Boolean))].map((text) => `${text}.`).join(" ");
+  }
+
+  /**
+   * @param {ShownMark} shown
+   * @param {State} state
+   * @param {string} at
+   * @param {Result} result
+   */
+  beyondMark({ mark, value, lacking }, state, at, result) {
+    if (lacking) return doesNotFit(...lacking);
+    if (!told(mark, value)) return `${capital(mark.label)} ${mark.none}`;
+    if (!mark.limit) return "";
+    const { x, y, controls } = this.spec;
+    if (mark.of) {
+      const entry = controls.find(({ name }) => name === mark.of),
+        set = Number(state[mark.of]);
+      if (!entry || !("unit" in entry) || !(set > value)) return "";
+      return beyond(
+        `${entry.label} ${plain(set, entry.unit, 4)}`,
+        mark.label,
+        written(mark, value),
+      );
+    }
+    if (mark.axis === "x")
+      return Number(state[x.name]) > value ? beyond(at, mark.label, written(mark, value)) : "";
+    const [name, high] = this.height(result);
+    if (!(high > value && high < Infinity)) return "";
+    return beyond(
+      `${name} ${formatValue(high, y.unit)} at ${at}`,
+      mark.label,
+      written(mark, value),
+    );
   }
 
   // What reaches how high at the cursor: the leading curve, or stacked ones together.
@@ -512,9 +559,12 @@ export class Model extends Values {
         ...(spec.across && this.across && curves.length
           ? [formatValue(at(curves[0], this.across), spec.across.unit)]
           : []),
-        ...curves.map((c) =>
-          formatValue(wholeCount(at(c, c.curve.at), c.curve.whole), spec.y.unit),
-        ),
+        ...curves.map((c) => {
+          const value = at(c, c.curve.at);
+          return told(c.curve, value)
+            ? formatValue(wholeCount(value, c.curve.whole), spec.y.unit)
+            : String(c.curve.none);
+        }),
       ];
     });
     const groups = shownPoints(spec, state);

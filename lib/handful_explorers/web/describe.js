@@ -1,8 +1,12 @@
 // A curve in words; the twin of describe.py, same text to the letter.
-import { UNITS, formatValue, wholeCount } from "./units.js";
+import { UNITS, formatNamed, formatValue, wholeCount } from "./units.js";
 
-const FLAT = 0.1,
-  SHORT = 0.05;
+const FLAT = 0.1, // values so close together, as a share of the largest, are called flat
+  LONG = 0.1, // of the axis: a flat beginning or end that is told
+  CALM = 0.75, // and no steeper than this share of the whole way, as it is drawn
+  SAME = 1e-6; // what rounding may change
+
+/** @typedef {[number, number, number]} Stretch way (1 up, 0 flat, -1 down), first and last place */
 
 /**
  * @param {number} value
@@ -16,38 +20,105 @@ export function plain(value, unit, digits = 2) {
 }
 
 /**
- * @param {number[]} xs
+ * @param {number} low
+ * @param {number} high
+ */
+const flat = (low, high) => high - low <= FLAT * Math.max(Math.abs(low), Math.abs(high));
+
+// The ways up and down of a curve, from turn to turn.
+/**
+ * @param {number[]} ys
+ * @returns {Stretch[]}
+ */
+function legs(ys) {
+  /** @type {Stretch[]} */
+  const found = [];
+  let way = 0,
+    low = 0,
+    high = 0,
+    start = 0;
+  ys.forEach((y, i) => {
+    if (way >= 0 && y >= ys[high]) high = i;
+    if (way <= 0 && y <= ys[low]) low = i;
+    if (way >= 0 && !flat(y, ys[high])) {
+      if (way) {
+        found.push([1, start, high]);
+        start = high;
+      }
+      way = -1;
+      low = i;
+    } else if (way <= 0 && !flat(ys[low], y)) {
+      if (way) {
+        found.push([-1, start, low]);
+        start = low;
+      }
+      way = 1;
+      high = i;
+    }
+  });
+  return [...found, [way, start, ys.length - 1]];
+}
+
+// How far the values stay flat from a place on towards another.
+/**
+ * @param {number[]} ys
+ * @param {number} start
+ * @param {number} end
+ * @param {number} step
+ */
+function flatFrom(ys, start, end, step) {
+  let low = ys[start],
+    high = ys[start];
+  for (let i = start; i !== end + step; i += step) {
+    low = Math.min(low, ys[i]);
+    high = Math.max(high, ys[i]);
+    if (!flat(low, high)) return i - step;
+  }
+  return end;
+}
+
+// What is told of a curve: stretches that rise, stay or fall.
+/**
  * @param {number[]} ys
  * @param {boolean} log
- * @returns {[number, number, number][]}
+ * @returns {Stretch[]}
  */
-function runs(xs, ys, log) {
-  const n = ys.length,
-    positive = log && ys.every((y) => y > 0);
-  const span = Math.max(...ys) - Math.min(...ys),
-    /** @type {[number, number, number][]} */
+function stretches(ys, log) {
+  const least = Math.max(LONG * (ys.length - 1), 2),
+    /** @type {Stretch[]} */
     found = [];
-  for (let i = 0; i < n - 1; i++) {
-    let slope = 0;
-    if (positive) slope = Math.log(ys[i + 1] / ys[i]) / Math.log(xs[i + 1] / xs[i]);
-    else if (span > 0) slope = ((ys[i + 1] - ys[i]) / span) * (n - 1);
-    let kind = slope > 0 ? 1 : -1;
-    if (Math.abs(slope) < FLAT) kind = 0;
-    const last = found[found.length - 1];
-    if (last && last[0] === kind) last[2] = i + 1;
-    else found.push([kind, i, i + 1]);
+  /** @param {number} i */
+  const drawn = (i) => (log ? Math.log(ys[i]) : ys[i]);
+  /**
+   * @param {number} i
+   * @param {number} j
+   * @param {number} steep
+   */
+  const calm = (i, j, steep) =>
+    j - i >= least && Math.abs(drawn(j) - drawn(i)) < CALM * steep * (j - i);
+  for (const [way, a, b] of legs(ys)) {
+    if (!way) return [[0, a, b]];
+    // From the first extreme to the other; what is as high as one belongs to it.
+    const part = ys.slice(a, b + 1).map((y) => way * y),
+      bottom = Math.min(...part),
+      top = Math.max(...part),
+      low = bottom + SAME * Math.abs(bottom),
+      high = top - SAME * Math.abs(top);
+    let s = a + part.findIndex((y) => y <= low);
+    const e = a + part.reduce((at, y, i) => (y >= high ? i : at), 0),
+      steep = Math.abs(drawn(e) - drawn(s)) / (b - a),
+      head = flatFrom(ys, a, b, 1),
+      tail = flatFrom(ys, b, a, -1);
+    if (head < tail && calm(a, head, steep)) {
+      // What was flat before the turn is flat after it.
+      if (!found.length || found[found.length - 1][0]) found.push([0, a, head]);
+      s = head;
+    }
+    const rest = head < tail && calm(tail, b, steep);
+    found.push([way, s, rest ? tail : e]);
+    if (rest) found.push([0, tail, b]);
   }
-  const least = Math.max(2, SHORT * (n - 1)),
-    /** @type {[number, number, number][]} */
-    merged = [];
-  for (const run of found) {
-    const last = merged[merged.length - 1];
-    if (last && (run[2] - run[1] < least || last[0] === run[0])) last[2] = run[2];
-    else if (last && last[2] - last[1] < least && merged.length === 1)
-      merged[0] = [run[0], last[1], run[2]];
-    else merged.push([...run]);
-  }
-  return merged;
+  return found;
 }
 
 /** @param {number} ratio */
@@ -67,40 +138,80 @@ function amountOf(ratio, end, yUnit) {
     : ` by ${formatValue(Math.abs(ratio - 1), "%", 2)}`;
 }
 
+// The stretches in words; `whole` where the last of them ends with the curve.
+/**
+ * @param {number[]} x
+ * @param {number[]} y
+ * @param {string} xName
+ * @param {string} xUnit
+ * @param {string} yUnit
+ * @param {boolean} log
+ * @param {boolean} whole
+ */
+function tell(x, y, xName, xUnit, yUnit, log, whole) {
+  /** @type {string[]} */
+  const words = [];
+  for (const [way, a, b] of stretches(y, log)) {
+    if (!way) {
+      const part = y.slice(a, b + 1),
+        middle = (Math.min(...part) + Math.max(...part)) / 2;
+      words.push(`stays near ${formatValue(middle, yUnit, 2)}`);
+      continue;
+    }
+    const ratio = y[a] > 0 && y[b] > 0 ? y[b] / y[a] : 0,
+      calm = words[words.length - 1]?.startsWith("stays"),
+      end = b === y.length - 1,
+      to = calm && whole && end ? "on" : `to ${plain(x[b], xUnit, end && !whole ? 3 : 2)}`;
+    words.push(
+      (way > 0 ? "rises" : "falls") +
+        `${amountOf(ratio, y[b], yUnit)} from ${xName} ${plain(x[a], xUnit)} ${to}`,
+    );
+  }
+  return words.join(", then ");
+}
+
 /**
  * @param {Numbers} xs
  * @param {Numbers} ys
  * @param {string} xName
  * @param {string} xUnit
  * @param {string} yUnit
- * @param {boolean} log
+ * @param {boolean} [log] whether the y axis is logarithmic, so that it shows no 0
+ * @param {number} [until] the x beyond which nothing fits
  */
-export function describe(xs, ys, xName, xUnit, yUnit, log) {
+export function describe(xs, ys, xName, xUnit, yUnit, log = false, until = Infinity) {
+  const seen = Array.from(ys, (y) => Number.isFinite(y) && (y > 0 || !log));
   let last = ys.length,
     first = 0;
-  while (last && !Number.isFinite(ys[last - 1])) last--;
-  while (first < last && !Number.isFinite(ys[first])) first++;
-  const x = Array.from(xs).slice(first, last),
-    y = Array.from(ys).slice(first, last);
-  if (last - first < 3 || !y.every(Number.isFinite)) return "has no value here";
-  /** @type {string[]} */
-  const words = [];
-  for (const [kind, a, b] of runs(x, y, log)) {
-    const start = y[a],
-      end = y[b],
-      ratio = start > 0 && end > 0 ? end / start : 0;
-    if (kind === 0 || (ratio && foldOf(ratio) < 1.02)) {
-      words.push(`stays near ${formatValue(end, yUnit, 2)}`);
-      continue;
-    }
-    const calm = words.length && words[words.length - 1].startsWith("stays");
-    const where =
-      ` from ${xName} ${plain(x[a], xUnit)} ` + (calm ? "on" : `to ${plain(x[b], xUnit)}`);
-    words.push((end > start ? "rises" : "falls") + amountOf(ratio, end, yUnit) + where);
-  }
-  let text = words.join(", then ");
-  if (first > 0) text += `; below ${xName} ${plain(xs[first], xUnit)} it is out of reach`;
-  if (last < ys.length) text += `; above ${xName} ${plain(xs[last - 1], xUnit)} it is out of reach`;
+  while (last && !seen[last - 1]) last--;
+  while (first < last && !seen[first]) first++;
+  if (last - first < 3 || !seen.slice(first, last).every(Boolean)) return "has no value here";
+  const fits = Array.from(xs).filter((x) => x <= until).length,
+    stop = Math.min(last, fits);
+  if (stop - first < 3) return "is drawn beyond what fits";
+  const x = Array.from(xs).slice(first, stop),
+    y = Array.from(ys).slice(first, stop);
+  const text = tell(x, y, xName, xUnit, yUnit, log, fits >= last);
+  return text + ends(xs, ys, first, fits < last ? fits : last, { xName, xUnit, until });
+}
+
+// What lies before the first value and after the last.
+/**
+ * @param {Numbers} xs
+ * @param {Numbers} ys
+ * @param {number} first
+ * @param {number} last
+ * @param {{ xName: string, xUnit: string, until: number }} axis
+ */
+function ends(xs, ys, first, last, { xName, xUnit, until }) {
+  let text = "";
+  /** @param {number} i */
+  const at = (i) => `${xName} ${plain(xs[i], xUnit)}`;
+  if (first > 0 && ys[first - 1] === 0) text += `; up to ${at(first - 1)} it is 0`;
+  else if (first > 0) text += `; below ${at(first)} it is out of reach`;
+  if (xs[last] > until) text += `; beyond ${xName} ${plain(until, xUnit, 3)} nothing fits`;
+  else if (ys[last] === 0) text += `; from ${at(last)} on it is 0`;
+  else if (last < ys.length) text += `; above ${at(last - 1)} it is out of reach`;
   return text;
 }
 
@@ -133,3 +244,28 @@ export const doesNotFit = (needed, devices) =>
  * @param {number} value
  */
 export const written = ({ whole, unit }, value) => plain(wholeCount(value, whole), unit, 3);
+
+/** @typedef {{ whole?: import("./units.js").Whole, none?: string }} Told */
+
+// Whether a value is told as a number: not where there are words for having none.
+/**
+ * @param {Told} part
+ * @param {number} value
+ */
+export function told({ whole, none }, value) {
+  const count = wholeCount(value, whole);
+  return !none || (count > 0 && count < Infinity);
+}
+
+// The value of a curve or a readout, beside its label.
+/**
+ * @param {Told} part
+ * @param {string} name
+ * @param {number} value
+ * @param {string} unit
+ * @param {number} [digits]
+ */
+export const named = (part, name, value, unit, digits = 3) =>
+  told(part, value)
+    ? formatNamed(name, wholeCount(value, part.whole), unit, digits)
+    : String(part.none);

@@ -8,7 +8,7 @@ import { makeControl } from "./controls.js";
 import { dataTable } from "./data_table.js";
 import * as dom from "./dom.js";
 import { announce, h, put, calm } from "./dom.js";
-import { capital, lower, plain, written } from "./describe.js";
+import { capital, lower, named as writeNamed, plain, written } from "./describe.js";
 import { guesses, guessOf, keep } from "./guesses.js";
 import { Plot } from "./plot.js";
 import { comesWith, defaults, label, store, valuesOf } from "./scenario.js";
@@ -19,7 +19,7 @@ import { Steady } from "./steady.js";
 import { Stops } from "./stops.js";
 import { symbols } from "./tree.js";
 import { beginsNumber, openField } from "./typing.js";
-import { formatNamed, formatValue, wholeCount } from "./units.js";
+import { formatValue } from "./units.js";
 
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
@@ -186,7 +186,10 @@ export class Explorer {
     this.notice = h("p", { class: "ex-notice", role: "status", hidden: true });
     this.scene = h("p", { class: "ex-scene" });
     // Its line is kept, so that nothing moves under the hand that drags a cursor across.
-    this.over = h("p", { class: "ex-over", hidden: !(spec.marks || []).some((m) => m.limit) });
+    const says = [...(spec.marks || []), ...(spec.curves || [])].some(
+      (part) => part.needs || ("limit" in part && part.limit),
+    );
+    this.over = h("p", { class: "ex-over", hidden: !says });
     this.words = h("p", { class: "ex-words", id: `${this.id}-words` });
     this.tableHost = h("div", {
       class: "ex-table",
@@ -755,7 +758,11 @@ export class Explorer {
     return (
       result.marks
         // What fits is a place along the sweep, and another quantity may run along the axis.
-        .filter(({ mark, value }) => Number.isFinite(value) && !(mark.limit && this.spec.across))
+        // One of a control is words only.
+        .filter(
+          ({ mark, value }) =>
+            Number.isFinite(value) && !mark.of && !(mark.limit && this.spec.across),
+        )
         .map(({ mark, value, lacking }) => ({
           key: mark.label,
           axis: mark.axis,
@@ -842,8 +849,7 @@ export class Explorer {
   cursorOf({ across, x, y }, model, { curves }, series, cursor) {
     const lead = curves.find((c) => c.curve.role === "total") || curves[0],
       spoken = curves.map(
-        ({ curve, y: value }) =>
-          `${curve.label} ${formatNamed(curve.label, wholeCount(value, curve.whole), y.unit)}`,
+        ({ curve, y: value }) => `${curve.label} ${writeNamed(curve, curve.label, value, y.unit)}`,
       );
     return {
       x: across && lead ? lead.x : cursor,
@@ -951,12 +957,11 @@ export class Explorer {
     const theirs = new Map(other?.curves.map((c) => [c.curve.id, c.y]));
     const read = new Map(other?.readouts.map((r) => [r.readout.label, r.value]));
     /**
-     * @param {string} name
+     * @param {Curve | import("./compute.js").Computed} part
      * @param {number | undefined} value
-     * @param {import("./units.js").Whole} [whole]
      */
-    const also = (name, value, whole, unit = y.unit, digits = 3) =>
-      value === undefined ? undefined : formatNamed(name, wholeCount(value, whole), unit, digits);
+    const also = (part, value, unit = y.unit, digits = 3) =>
+      value === undefined ? undefined : writeNamed(part, part.label, value, unit, digits);
     for (const { curve, y: value, band, of } of result.curves) {
       const note = band
         ? `${curve.band_label || "measured"} ${formatValue(value * band[0], y.unit, 2)} to ` +
@@ -966,8 +971,8 @@ export class Explorer {
         this.writeValue({
           key: curve.id,
           label: curve.label,
-          text: formatNamed(curve.label, wholeCount(value, curve.whole), y.unit),
-          also: also(curve.label, theirs.get(curve.id), curve.whole),
+          text: writeNamed(curve, curve.label, value, y.unit),
+          also: also(curve, theirs.get(curve.id)),
           note,
           swatch: `ex-c${curve.index} ex-${curve.role}`,
         }),
@@ -986,13 +991,13 @@ export class Explorer {
           }),
         );
     for (const { readout, value } of result.readouts) {
-      const { label: name, unit, digits, whole } = readout;
+      const { label: name, unit, digits } = readout;
       live.add(
         this.writeValue({
           key: `r-${name}`,
           label: name,
-          text: formatNamed(name, wholeCount(value, whole), unit, digits),
-          also: also(name, read.get(name), whole, unit, digits),
+          text: writeNamed(readout, name, value, unit, digits),
+          also: also(readout, read.get(name), unit, digits),
         }),
       );
     }

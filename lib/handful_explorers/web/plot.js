@@ -632,7 +632,14 @@ export class Plot {
     }
     this.ink.sum();
     for (const write of writing) write();
+    this.emptyMarks();
     this.pools.mark.done();
+  }
+
+  // A mark that goes takes its number along.
+  emptyMarks() {
+    const { items, used } = this.pools.mark;
+    for (const [key, { text }] of items) if (!used.has(key)) put(text, "text", "");
   }
 
   // A mark as a rule across the plot, or as a strip where its value is known as a range.

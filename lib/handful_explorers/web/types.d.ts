@@ -147,6 +147,10 @@ interface Curve extends Entry {
   band?: Pair;
   band_label?: string;
   whole?: Whole;
+  /** Words for a value that is 0 or endless. */
+  none?: string;
+  /** Chips that hold the model alone. */
+  needs?: Tree;
   /** A band for each class of scenarios, over the batches that most of its runs have. */
   bands?: {
     when: { experts: boolean; most?: number };
@@ -167,6 +171,10 @@ interface Mark extends Entry {
   /** Chips that hold the model alone. */
   needs?: Tree;
   whole?: Whole;
+  /** The control that the limit is for, where it is not the sweep. */
+  of?: string;
+  /** Words that follow the label where the value is 0 or endless. */
+  none?: string;
 }
 interface Readout extends Entry {
   label: string;
@@ -174,6 +182,7 @@ interface Readout extends Entry {
   unit: string;
   digits: number;
   whole?: Whole;
+  none?: string;
 }
 interface KeyedNumber extends Readout {
   key: string;
