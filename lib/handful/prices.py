@@ -184,7 +184,7 @@ implied_batch = Formula(
     source="1:47:56; derived",
     meaning="batch at which an answer's token costs so much more than a prompt's",
     conventions=(
-        "infinite where reading the cache explains the whole ratio",
+        "infinite where reading the cache alone takes longer than the ratio says: no batch has it",
         "speculated tokens, spare chips and margins left out",
         *_GUESSES,
     ),

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from handful import balance, scenario
-from handful.query import QueryError
+from handful.query import CHOICES, QueryError, parse_live, registry
 from handful_site.extensions.conditions import Condition
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -133,6 +133,108 @@ def test_what_a_sentence_rests_on(place, kind, text):
             f"{place}: {text} is {'always' if all(truth.values()) else 'never'} true; say it "
             "outright, or not at all"
         )
+
+
+LIVE = re.compile(r"\{live\}(`+)(.+?)\1", re.S)
+BLOCK = re.compile(r"^(:{3,})\{where\} (.+?)\n.*?^\1$", re.S | re.M)
+WITHIN = re.compile(r"\{where\}(`{2,})([^|]+)\|.+?\1(?!`)", re.S)
+# Nought is what the sentence says, and true.
+NOUGHT = {
+    "experts-on-racks": {"fraction_leaving"},
+    "memory-tiers": {"wall_context"},
+    "your-model": {"wall_context", "balance_context_with_attention"},
+}
+
+
+def live_numbers(text: str) -> list[tuple[str, list[Condition]]]:
+    """Return each live number of a chapter with the conditions under which it is shown."""
+    shown = [
+        (match.start(), match.end(), Condition(match[2]))
+        for pattern in (BLOCK, WITHIN)
+        for match in pattern.finditer(text)
+    ]
+    return [
+        (" ".join(match[2].split()), [c for a, b, c in shown if a < match.start() < b])
+        for match in LIVE.finditer(text)
+    ]
+
+
+def without_a_number(asked: str, conditions: list[Condition]) -> dict[str, dict]:
+    """Return the first scenario of each fault (a missing value, "∞", "0") where it is shown."""
+    name, given, _ = parse_live(asked)
+    formula = registry()[name]
+    pinned = tuple((key, value) for key, value in given.items() if key in CHOICES)
+    known = {key: value for key, value in given.items() if key not in (*CHOICES, "unit", "fit")}
+    if "fit" in given or (len(pinned) == len(CHOICES) and not conditions):
+        return {}  # the same in all scenarios
+    depends = {q.name for q in formula.inputs} | {n for c in conditions for n in inputs(c)}
+    found: dict[str, dict] = {}
+    for context in (128, 8192, 1_000_000) if "context" in depends else (8192,):
+        for number, choice in enumerate(choices()):
+            if not all(
+                c.evaluate(
+                    lambda chosen, number=number, context=context: values(
+                        context, 64, tuple(chosen.items())
+                    )[number]
+                )
+                for c in conditions
+            ):
+                continue
+            rows = named(context, pinned)[number]
+            if rows is None and "peak_flops" not in depends:
+                continue  # of a precision that the chip stores in and does not compute in
+            at = {**(rows or {}), **known}
+            lacking = [
+                q.name for q in formula.inputs if q.default is None and at.get(q.name) is None
+            ]
+            value = None if lacking else float(formula(at))
+            fault = lacking[0] if lacking else {np.inf: "∞", 0: "0"}.get(value)
+            if fault:
+                found.setdefault(fault, {**choice, "context": context})
+    return found
+
+
+@cache
+def named(context: float, pinned: tuple) -> list[dict | None]:
+    """Return the values of each choice with parts of it replaced; None where they do not go."""
+    found: list[dict | None] = []
+    for choice in choices():
+        try:
+            found.append(scenario.values(**{**choice, "context": context, **dict(pinned)}))
+        except scenario.ScenarioError:
+            found.append(None)
+    return found
+
+
+def inputs(condition: Condition) -> set[str]:
+    """Return the names of the values that a condition needs."""
+    return {
+        name for _, left, right in condition.parts for side in (left, right) for name in side.needs
+    }
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in sorted(BOOK.glob("*.md")) if "\nscenario: follows\n" in p.read_text("utf-8")],
+    ids=lambda path: path.stem,
+)
+def test_a_live_number_has_a_value_where_it_is_shown(path):
+    """No dash, no ∞ and no nought in a sentence, whatever the chip, model and precision."""
+    for asked, conditions in live_numbers(path.read_text("utf-8")):
+        found = without_a_number(asked, conditions)
+        if asked.split()[0] in NOUGHT.get(path.stem, ()):
+            found.pop("0", None)
+        assert not found, f"{path.name}: {asked} has no number: {found}; show it under {{where}}"
+
+
+def test_a_number_without_a_price_is_found():
+    asked = "rematerialise_cost model_flops_utilisation=0.3"
+    (lacking,) = without_a_number(asked, [])
+    assert lacking == "device_price"
+    assert without_a_number(asked, [Condition("device_price > 0")]) == {}
+    assert set(without_a_number("context_that_fits batch=64", [])) == {"0"}
+    ((shown, under),) = live_numbers(":::{where} device_price > 0\nIt is {live}`step_time`.\n:::")
+    assert shown == "step_time" and [c.text for c in under] == ["device_price > 0"]
 
 
 def test_the_book_has_such_sentences():
