@@ -74,7 +74,9 @@ def declared() -> dict[str, Explorer]:
             presets=[
                 Preset("A node", {"hardware": "H100 SXM", "model": "Llama 3.1 70B", "batch": 64}),
                 Preset("Alone", {"hardware": "H100 SXM", "model": "Llama 3.1 70B", "batch": 1}),
-                Preset("No band", {"hardware": "GB200 NVL72", "model": "Llama 3.1 8B", "batch": 1}),
+                Preset(
+                    "No band", {"hardware": "GB200 NVL72", "model": "Llama 3.1 8B", "batch": 64}
+                ),
             ],
         ),
         Explorer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import random
 
@@ -10,6 +11,7 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 from handful.scenario import DEFAULT, page_rows
+from handful_explorers.plotting.explorer import Explorer
 from handful_site.build import SITE
 
 pytestmark = pytest.mark.browser
@@ -124,6 +126,58 @@ def test_every_scenario_has_numbers_or_one_human_sentence(page):
         pairs,
     )
     assert faults == []
+
+
+TOO_SMALL = "hardware=A100+80GB&model=DeepSeek-V3&precision=bf16"
+CROWDED = "hardware=H100+SXM&model=Llama+3.1+70B&precision=fp8&context=1000000"
+STILL = """() => [...document.querySelectorAll("figure.explorer")].map((figure) => ({
+  name: figure.id.replace("explorer-", ""),
+  words: figure.querySelector(".ex-words").textContent,
+  over: figure.querySelector(".ex-over:not([hidden])")?.textContent ?? "",
+  stale: [...figure.querySelectorAll(".ex-marks > *")]
+    .filter((mark) => getComputedStyle(mark).display === "none" && mark.textContent)
+    .map((mark) => mark.textContent) }))"""
+
+
+@pytest.mark.parametrize(
+    "module, chapter",
+    [("tiers", "memory-tiers"), ("prices", "reading-api-prices"), ("balance", "balance-batch")],
+)
+def test_what_does_not_fit_is_said_as_python_says_it(module, chapter, site, watch):
+    """By the words under each plot and beside it; and no mark that is hidden keeps a number."""
+    declared = {
+        thing.name: thing
+        for thing in vars(importlib.import_module(f"handful_explorers.{module}")).values()
+        if isinstance(thing, Explorer)
+    }
+    small = {"hardware": "A100 80GB", "model": "DeepSeek-V3", "precision": "bf16"}
+    tab = watch(reduced_motion="reduce")
+    tab.page.add_init_script(SETTERS)
+    found = tab.open(f"{site}{chapter}.html?{TOO_SMALL}")
+    told = 0
+    for plot in found.evaluate(STILL):
+        explorer = declared[plot["name"]]
+        if explorer.scene or not explorer.needs():
+            continue
+        told += 1
+        words = explorer.alt_text(**small)
+        assert " ".join(plot["words"].split()) == " ".join(words.split())
+        assert plot["over"].startswith("The model itself does not fit: its weights fill 17 ")
+    assert told
+    # From a machine that holds it to one that does not.
+    for kind, name in (("hardware", DEFAULT["hardware"]), ("hardware", "A100 80GB")):
+        found.evaluate(f"async () => {{ choose({kind!r}, {name!r}); await frames2(); }}")
+        assert [plot["stale"] for plot in found.evaluate(STILL) if plot["stale"]] == []
+    if chapter == "reading-api-prices":
+        found = tab.open(f"{site}{chapter}.html?{CROWDED}")
+        over = {plot["name"]: plot["over"] for plot in found.evaluate(STILL)}
+        assert over["prefill-to-decode"] == "Batch 1,024 is more than fits: room for 3."
+        values = found.locator("#explorer-ratio-to-batch .ex-values").text_content()
+        assert "no batch: caches alone take longer" in values and "∞" not in values
+        figure = found.locator("#explorer-ratio-to-batch")
+        figure.scroll_into_view_if_needed()
+        expect(figure.locator(".ex-ring:visible")).to_have_count(1)
+    assert tab.faults == []
 
 
 def test_a_plot_that_cannot_be_computed_is_shown_for_another_model(site, watch):

@@ -1046,7 +1046,8 @@ export class Explorer {
       this.rows.set(key, row);
       this.values.append(row.node);
     }
-    const cut = text.search(/[\s\u00a0]/);
+    // Words in a number's place are in one style.
+    const cut = /\s/.test(text) && !/[\d∞]/.test(text) ? 0 : text.search(/[\s\u00a0]/);
     put(row.number, "text", cut < 0 ? text : text.slice(0, cut));
     put(row.unit, "text", cut < 0 ? "" : text.slice(cut));
     put(row.extra, "text", note || "");
