@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { PROMISED } from "./promised.mjs";
 
 /** @type {{ static: string, sheets: string[] }} */
 const job = JSON.parse(readFileSync(0, "utf8"));
@@ -17,7 +18,7 @@ await build({
   outfile: join(job.static, "site.css"),
   bundle: true,
   minify: true,
-  target: ["es2021", "chrome100", "firefox100", "safari15.4"],
+  target: PROMISED,
   legalComments: "none",
   logLevel: "warning",
   assetNames: "files/[name]-[hash]",

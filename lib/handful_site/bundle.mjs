@@ -32,6 +32,7 @@ import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import wabt from "wabt";
 import { fused, plain, TURN } from "./measure/kernel.mjs";
+import { PROMISED } from "./promised.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2]);
@@ -81,7 +82,7 @@ for (const [name, contents] of Object.entries(entries)) {
     bundle: true,
     minify: true,
     format: name === "database" ? "iife" : "esm",
-    target: ["es2021", "chrome100", "firefox100", "safari15.4"],
+    target: PROMISED,
     alias: { "handful-rows": join(out, "rows.json") },
     loader: { ".json": "json", ".svg": "file", ".woff2": "file" },
     define: marks,

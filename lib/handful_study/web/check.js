@@ -194,7 +194,7 @@ function checkNumber(spec, text, seed) {
 function withoutCounted(text, counted) {
   if (!counted || /[^a-z-]/.test(counted)) return text;
   const one = counted.replace(/s$/, "").replaceAll("-", "[ -]?");
-  return text.replace(new RegExp(`(?<=[0-9.])[${SPACE}]*${one}(?:e?s)?[${SPACE}]*$`, "i"), "");
+  return text.replace(new RegExp(`([0-9.])[${SPACE}]*${one}(?:e?s)?[${SPACE}]*$`, "i"), "$1");
 }
 
 // An answer in dollars with one sign for them; without any where the question names it.
