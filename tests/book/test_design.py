@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from handful_site.build import SITE
 from handful_site.icons import ICONS
+from soup import soup
 
 PAGES = sorted(path.name for path in SITE.glob("*.html")) or ["index.html"]
 
@@ -129,3 +130,54 @@ def test_icons_have_their_sizes(name):
         # A maskable icon may be cut to a circle and so has no see-through corner; the others of the
         # kind do.
         assert (icon.convert("RGBA").getpixel((0, 0))[3] == 255) == (not ICONS[name][2])
+
+
+def test_every_picture_takes_the_colours_of_the_page(site, shared):
+    """There is no bitmap, white at night; the figure of measurements is repainted."""
+    for path in sorted(SITE.glob("*.html")):
+        assert not soup(path.name).select("article img"), path.name
+    page = shared(color_scheme="dark").open(f"{site}latency-and-cost.html")
+    light = page.locator(".cell_output > .output > .explorer-static").first.evaluate(
+        """(box) => [...box.querySelectorAll("text")].map((one) => {
+          const [r, g, b] = getComputedStyle(one).fill.match(/\\d+/g).map(Number);
+          return (r + g + b) / 3; })"""
+    )
+    assert len(light) > 10 and min(light) > 120
+
+
+def test_tools_and_foot_are_landmarks_of_their_own(site, shared):
+    page = shared().open(f"{site}latency-and-cost.html")
+    assert page.locator("main :is(.page-tools, .site-footer)").count() == 0
+    assert page.get_by_role("banner").count() == page.get_by_role("contentinfo").count() == 1
+    assert page.get_by_role("banner").get_by_role("button", name="Colours").count() == 1
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#article"
+    assert page.locator("main #article").count() == 1
+
+
+def test_a_pinned_scenario_leaves_the_first_plot_free(site, watch):
+    for width in (1280, 375):
+        tab = watch(width=width)
+        page = tab.open(f"{site}index.html")
+        page.locator(".bar").wait_for()
+        page.evaluate(
+            """() => [...document.querySelectorAll(".bar button")].find(
+              (one) => one.textContent === "Compare").click()"""
+        )
+        page.evaluate(
+            """() => { const chips = document.querySelector("#bar-hardware");
+              chips.value = [...chips.options].find((one) => one.text === "H100 SXM").value;
+              chips.dispatchEvent(new Event("change", { bubbles: true })); }"""
+        )
+        number = page.locator("[class*=follows-] .live").first
+        number.locator(".beside").wait_for()
+        clear = number.evaluate(
+            """(one) => {
+              const boxes = [one, one.querySelector(".beside")].map(
+                (e) => e.getBoundingClientRect()),
+                plot = document.querySelector(".explorer").getBoundingClientRect();
+              return boxes.every((box) => box.right <= innerWidth && (box.right <= plot.left
+                || box.bottom <= plot.top || box.top >= plot.bottom)); }"""
+        )
+        assert clear, width

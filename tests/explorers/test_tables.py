@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 
 from handful.symbolic import quantities as q
 from handful_evidence import measured
-from handful_explorers.plotting.measured_ratios import measured_ratios
+from handful_explorers.plotting.measured_ratios import MeasuredRatios
 from handful_explorers.tables import (
     Table,
     bubbles_table,
@@ -85,7 +85,7 @@ def test_table_and_figure_show_every_class_and_every_row_of_the_dense_model():
     assert sum(int(row[1]) for row in rows) == len(measured.ratios())
     assert all(len(row) == len(head) for row in rows) and len(rows) == 6
     assert rows[2][3] == "no band: fewer than 30"
-    drawn = measured_ratios()
+    drawn = MeasuredRatios().figure()
     assert len(drawn.axes) == 2
     shown = sum(
         len(line.get_xdata())

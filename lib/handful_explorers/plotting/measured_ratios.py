@@ -2,54 +2,102 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
-from handful_evidence.measured import MODEL, band, ratios
+from handful_evidence.measured import MODEL, Ratio, band, ratios
+
+from .figure import as_svg, quiet_axes
+from .style import INK, PALETTE, SOFT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Of Okabe and Ito's palette, which the colour-blind can tell apart.
-COLOURS = {"H100 SXM": "#0072B2", "H200 SXM": "#009E73", "B200 SXM": "#D55E00"}
+# Colours of the palette, which pages repaint for light and dark.
+COLOURS = {"H100 SXM": PALETTE[0], "H200 SXM": PALETTE[2], "B200 SXM": PALETTE[1]}
 MARKERS = {"bf16": "s", "fp8": "o", "fp4": "^"}
 TICKS = (1, 1.5, 2, 3, 5, 10)
 
 
-def measured_ratios() -> Figure:
-    """Draw measured over predicted times of one dense model against the batch.
+class MeasuredRatios:
+    """Measured over predicted times of one dense model against the batch.
 
     One panel shows one chip, the other a node of eight.
-    """
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
-    _panel(left, 1, "One chip")
-    _panel(right, 8, "Eight chips, tensor parallel")
-    shown = {
-        label: handle
-        for axes in (left, right)
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(
-        shown.values(),
-        shown.keys(),
-        loc="outside lower center",
-        ncols=3,
-        fontsize="small",
-        frameon=False,
-    )
-    left.set_ylabel("Measured ÷ predicted")
-    left.set_yticks(TICKS, [str(t) for t in TICKS])
-    left.minorticks_off()
-    return figure
+    >>> 'role="img" aria-label="Two scatter plots' in MeasuredRatios()._repr_html_()
+    True
+    """
+
+    def figure(self) -> Figure:
+        """Draw both panels over the names of their points."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(7.2, 4.2))
+        left = quiet_axes(figure, (0.085, 0.25, 0.43, 0.67))
+        right = quiet_axes(figure, (0.56, 0.25, 0.43, 0.67))
+        _panel(left, 1, "One chip")
+        _panel(right, 8, "Eight chips, tensor parallel")
+        shown = {
+            label: handle
+            for axes in (left, right)
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        }
+        figure.legend(
+            shown.values(),
+            shown.keys(),
+            loc="lower center",
+            ncols=3,
+            fontsize=9,
+            frameon=False,
+            labelcolor=INK,
+        )
+        left.set_ylabel("Measured ÷ predicted", color=INK, fontsize=9.5)
+        for axes in (left, right):
+            axes.set_ylim(0.95, 11)
+            axes.set_yticks(TICKS, [str(t) for t in TICKS])
+            axes.minorticks_off()
+            axes.set_xlim(0.8, 700)
+            axes.set_xticks([1, 10, 100], ["1", "10", "100"])
+        right.tick_params(labelleft=False)
+        return figure
+
+    def words(self) -> str:
+        """Return what the picture shows in words."""
+        rows = _rows(1), _rows(8)
+        one, node = ([min(r.ratio for r in some), max(r.ratio for r in some)] for some in rows)
+        least, most = (
+            f"{row.chip.split()[0]} in {row.precision}"
+            for pick in (min, max)
+            for row in [pick(rows[0], key=lambda r: r.ratio)]
+        )
+        return (
+            "Two scatter plots of measured over predicted time against sequences at once. With one "
+            f"chip the ratios lie between {one[0]:.1f} and {one[1]:.1f}, lowest for {least} and "
+            f"highest for {most}. With eight chips they lie between {node[0]:.1f} and "
+            f"{node[1]:.1f}."
+        )
+
+    def _repr_html_(self) -> str:
+        drawing = as_svg(self.figure, "measured-ratios")
+        return (
+            '<div class="explorer-static" role="img" '
+            f'aria-label="{escape(self.words())}">{drawing}</div>'
+        )
+
+
+def _rows(devices: int) -> list[Ratio]:
+    """Return the measurements of a panel."""
+    return [
+        row
+        for row in ratios()
+        if row.model == MODEL and row.devices == devices and row.chip in COLOURS
+    ]
 
 
 def _panel(axes, devices: int, title: str) -> None:
     for chip, colour in COLOURS.items():
         for precision, marker in MARKERS.items():
-            wanted = MODEL, chip, precision, devices
-            rows = [r for r in ratios() if (r.model, r.chip, r.precision, r.devices) == wanted]
+            rows = [r for r in _rows(devices) if (r.chip, r.precision) == (chip, precision)]
             if rows:
                 kernels = ", kernels" if rows[0].publisher == "kernels" else ""
                 axes.plot(
@@ -63,7 +111,8 @@ def _panel(axes, devices: int, title: str) -> None:
                 )
     found = band(devices)
     assert found is not None, "both classes of this figure have a band"
-    axes.axhspan(found.low, found.high, color="#888888", alpha=0.15, linewidth=0)
-    axes.axhline(1, color="#888888", linewidth=1)
-    axes.set(xscale="log", yscale="log", xlabel="Sequences at once", title=title)
-    axes.grid(alpha=0.2)
+    axes.axhspan(found.low, found.high, color=SOFT, alpha=0.12, linewidth=0)
+    axes.axhline(1, color=SOFT, linewidth=1)
+    axes.set(xscale="log", yscale="log")
+    axes.set_xlabel("Sequences at once", color=INK, fontsize=9.5)
+    axes.set_title(title, color=INK, fontsize=10.5)
