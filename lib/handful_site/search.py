@@ -1,4 +1,4 @@
-"""The search index: sections, plots, formulas, letters, terms, claims, exercises, sources.
+"""The search index: sections, plots, formulas, letters, terms, claims, exercises, sources, facts.
 
 ``read`` takes the entries out of a page as Sphinx wrote it, ``collect`` puts those of all pages
 together with the registered formulas, and ``write`` has ``search/index.mjs`` make the index that
@@ -250,6 +250,9 @@ def _element_entry(node, page: str) -> dict | None:
         )
     if anchor.startswith("assignment-") and (row := node.find_parent("tr")):
         return entry("assignment", text_of(node.find("strong")), text_of(row.find_all("td")[-1]))
+    if node.name == "tr" and anchor.startswith(("chip-", "model-")):
+        name, figures, *_ = (text_of(cell) for cell in node.find_all("td"))
+        return entry("fact", name, figures)
     if "citation" in classes:
         return entry("source", text_of(node.find("p")))
     return None

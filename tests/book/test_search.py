@@ -64,7 +64,7 @@ def test_formulas_letters_terms_claims_cards_and_problems_are_all_there():
         page: (SITE / f"{page}.html").read_text("utf-8")
         for page in ("glossary", "review", "practice")
     }
-    assert len(entries("term")) == len(re.findall(r'<dt id="term-', text["glossary"]))
+    assert len(entries("term")) == len(re.findall(r'<dt [^>]*id="term-', text["glossary"]))
     assert {entry[2] for entry in entries("claim")} == {f"claim-{claim.id}" for claim in load()}
     assert {entry[2] for entry in entries("card")} == set(
         re.findall(r' id="(card-[^"]+)"', text["review"])

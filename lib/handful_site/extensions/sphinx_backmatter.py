@@ -12,6 +12,7 @@ from collections import defaultdict
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
+from . import known as known_rows
 from .roles import registry
 from .sphinx_exercises import exercise_part
 from .sphinx_live import figure_in_text, on_pages
@@ -190,15 +191,34 @@ def cell(*children) -> nodes.entry:
     return nodes.entry("", nodes.paragraph("", "", *children))
 
 
-def listing(app, docname: str, head: list[str], groups) -> nodes.container:
-    """Return a table whose rows are (name cells, places), in a box that scrolls."""
-    table, group, body = (
-        nodes.table(classes=["table", "numbers-index"]),
-        nodes.tgroup(cols=len(head)),
-        nodes.tbody(),
-    )
+def scrolling(head: list[str], body: list[nodes.row]) -> nodes.container:
+    """Return a table in a box that scrolls."""
+    table, group = nodes.table(classes=["table", "numbers-index"]), nodes.tgroup(cols=len(head))
     group += [nodes.colspec(colwidth=1) for _ in head]
     group += nodes.thead("", nodes.row("", *(cell(nodes.Text(text)) for text in head)))
+    group += nodes.tbody("", *body)
+    table += group
+    return nodes.container("", table, classes=["scrollable-table"])
+
+
+def described(head: list[str], rows: list[known_rows.Known]) -> nodes.container:
+    """Return a table of rows that can be linked to."""
+    return scrolling(
+        head,
+        [
+            nodes.row(
+                "",
+                *(cell(nodes.Text(t)) for t in (row.name, row.figures, row.source)),
+                ids=[row.anchor],
+            )
+            for row in rows
+        ],
+    )
+
+
+def listing(app, docname: str, head: list[str], groups) -> nodes.container:
+    """Return a table whose rows are (name cells, places), in a box that scrolls."""
+    body = []
     for names, places in groups:
         links: list[nodes.Node] = []
         for text, page, anchor, how in places:
@@ -210,10 +230,8 @@ def listing(app, docname: str, head: list[str], groups) -> nodes.container:
                     "", "", nodes.Text(text), refuri=address, internal=True, reftitle=title
                 )
             ]
-        body += nodes.row("", *(cell(nodes.Text(name)) for name in names), cell(*links))
-    group += body
-    table += group
-    return nodes.container("", table, classes=["scrollable-table"])
+        body.append(nodes.row("", *(cell(nodes.Text(name)) for name in names), cell(*links)))
+    return scrolling(head, body)
 
 
 def fill(app, doctree, docname: str) -> None:
@@ -233,6 +251,10 @@ def fill(app, doctree, docname: str) -> None:
                 ),
                 nodes.rubric("", "", nodes.Text("Facts, with their sources")),
                 listing(app, docname, ["What", "Source", "Values"], sorted(facts.items())),
+                nodes.rubric("", "", nodes.Text("What is known of each chip")),
+                described(["Chip", "Figures", "Source"], known_rows.rows("chip")),
+                nodes.rubric("", "", nodes.Text("What is known of each model")),
+                described(["Model", "Figures", "Source"], known_rows.rows("model")),
             ]
         )
 

@@ -51,6 +51,7 @@ const WEIGHT = {
   card: 0.7,
   assignment: 0.7,
   source: 0.4,
+  fact: 1,
 };
 // Pages for those who teach, and pages that list what others say, come after students' pages.
 const LATER = /^(?:teaching|assignments|classroom-at-scale|errata|index)\.html/;

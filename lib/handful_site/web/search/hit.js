@@ -15,6 +15,7 @@ export const NAMES = {
   problem: "Problem",
   assignment: "Assignment",
   source: "Source",
+  fact: "Facts",
 };
 /** @type {Record<string, { label: string, kinds?: string[] }>} */
 export const GROUPS = {
@@ -25,6 +26,7 @@ export const GROUPS = {
   claims: { label: "Claims", kinds: ["claim"] },
   cards: { label: "Cards", kinds: ["card"] },
   problems: { label: "Problems", kinds: ["problem", "assignment"] },
+  facts: { label: "Facts", kinds: ["fact"] },
   sources: { label: "Sources", kinds: ["source"] },
 };
 const groups = Object.fromEntries(

@@ -123,6 +123,7 @@ export const KINDS = [
   "problem",
   "assignment",
   "source",
+  "fact",
 ];
 export const OPTIONS = {
   fields: ["title", "letters", "text", "trail"],
