@@ -17,12 +17,16 @@ from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment, Tag
 
+from handful.query import registry
+from handful.symbolic.quantities import table
+
 from . import (
     asset_bundle,
     book_files,
     formula_cells,
     icons,
     inpage,
+    jumps,
     letters,
     licences,
     offline,
@@ -122,7 +126,11 @@ class Maths:
         return [styles.in_text(result["html"]) for result in results]
 
     def boxes(self, formulas: list[str]) -> str:
-        """Return what the boxes of live numbers show, as JSON."""
+        """Return what boxes show, as JSON.
+
+        It holds formulas and letters as they are set; the tree of each formula that is named for
+        the letter that it gives; and what letters are unless said otherwise.
+        """
         set_by_kind = {
             kind: {
                 name: formulas[self.number[entry["latex"], False]]
@@ -130,7 +138,13 @@ class Maths:
             }
             for kind, entries in self.asked.items()
         }
-        return json.dumps(set_by_kind, ensure_ascii=False, separators=(",", ":"))
+        known = {
+            "trees": {
+                n: formula.tree() for n, formula in registry().items() if n == formula.gives.name
+            },
+            "defaults": {n: q.default for n, q in table.items() if q.default is not None},
+        }
+        return json.dumps({**set_by_kind, **known}, ensure_ascii=False, separators=(",", ":"))
 
 
 def strip(soup: BeautifulSoup, page: str) -> None:
@@ -387,6 +401,7 @@ def finish(
         book_files.add_links(soup, up, files)
         inpage.offer(soup, up, *python)
         letters.mark_page(soup)
+        jumps.add(soup)
         mark_maths(soup, page, maths)
         name_styles(soup, styles)
         set_canonical(soup, page, base)

@@ -10,7 +10,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from handful import scenario
+from handful import latency, scenario
 from handful.units import format_value
 from handful_evidence.claims import VERDICTS, find
 
@@ -209,3 +209,22 @@ def test_what_cannot_be_fetched_is_said_and_asked_for_again(tab, page):
     page.unroute("**/glossary.html")
     assert all("404" in fault for fault in tab.faults)
     tab.faults.clear()
+
+
+def test_a_letter_that_a_formula_gives_has_its_value_now(page):
+    """What the scenario does not fix is where a plot's cursor has it, and the box says so."""
+    page.locator("#explorer-latency-against-batch").scroll_into_view_if_needed()
+    cursor = page.locator("#explorer-latency-against-batch [role=slider]")
+    cursor.wait_for(state="attached")
+    batch = float(cursor.get_attribute("aria-valuenow"))
+    page.locator(LETTER.format("weight_time")).first.click()
+    known = scenario.values()
+    asked = {one.name for one in latency.weight_time.inputs} & set(known)
+    value = latency.weight_time(**{name: known[name] for name in asked}, batch=batch)
+    assert f"Now {format_value(value, 's', 4)}".replace("\u00a0", " ") in text(opened(page))
+    assert f"with batch {batch:.0f} sequences, at the cursor of" in text(opened(page))
+    page.keyboard.press("Escape")
+    page.locator(".derivation .lettered > .letters").first.focus()
+    page.keyboard.press("Enter")
+    numbers = opened(page).locator(".pop-number").all_inner_texts()
+    assert len(numbers) > 2 and all(numbers)

@@ -182,3 +182,46 @@ def test_the_list_of_chapters_is_that_of_the_book():
 
     toc = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
     assert set(LECTURE) <= set(toc)
+
+
+@pytest.mark.parametrize(
+    "name, label, last, focused",
+    [
+        ("glossary", "Terms by their first letter", "Z", "DT"),
+        ("notation", "Letters by their subject", "Price lists", "TH"),
+        ("numbers", "Rows by their first letter", "W", "TR"),
+    ],
+)
+def test_a_long_list_is_reached_by_its_letters_or_subjects(
+    site, shared, name, label, last, focused
+):
+    """They are one stop, which says how; what a link leads to has the focus, and Tab goes on."""
+    page = shared().open(f"{site}{name}.html")
+    ways = page.get_by_role("navigation", name=label).first
+    links = ways.get_by_role("link")
+    links.first.focus()
+    assert "Home and End" in links.first.get_attribute("aria-description")
+    page.keyboard.press("ArrowRight")
+    assert links.nth(1).evaluate("(one) => one === document.activeElement")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == last
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.tagName") == focused
+    page.keyboard.press("Tab")
+    assert page.evaluate("!document.activeElement.closest('.jump')")
+
+
+def test_a_letter_of_the_index_of_numbers_is_a_stop_and_says_so(site, shared):
+    page = shared().open(f"{site}numbers.html")
+    page.keyboard.press("Tab")
+    stops = page.evaluate(
+        """() => [...document.querySelectorAll(".numbers-index a")].filter(
+          (one) => one.tabIndex >= 0).map((one) => one.getAttribute("aria-description"))"""
+    )
+    assert 20 < len(stops) < 60
+    said = [one for one in stops if one]
+    assert said and all("arrow keys, Home and End go through" in one for one in said)

@@ -1,10 +1,12 @@
 // The boxes that open in place.  What they show of terms, badges and letters comes from the page
 // that has it (Glossary, ledger, Notation), and typeset formulas from a file for all pages, which
 // the block of live numbers names in data-boxes:
-//   {"formulas": {NAME: html}, "letters": {NAME: html}}
+//   {"formulas": {NAME: html}, "letters": {NAME: html}, "trees": {NAME: tree},
+//    "defaults": {NAME: number}}
 // Each is fetched when the first box asks for it.
 import { h } from "../../handful_explorers/web/dom.js";
 import { formatValue, UNITS } from "../../handful_explorers/web/units.js";
+import { cursorsOf, letterValues } from "./letter_values.js";
 
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
@@ -20,6 +22,8 @@ const CHOICES = ["hardware", "model", "precision"];
  * @property {Scenario["label"]} label
  * @property {Scenario["row"]} row
  * @property {Scenario["store"]} store
+ * @property {typeof import("../../handful_explorers/web/tree.js").compile} compile
+ * @property {typeof import("../../handful_explorers/web/tree.js").symbols} symbols
  */
 
 // `at` is what the box stands at, `back` what gets the focus when it closes.
@@ -307,12 +311,12 @@ async function fetchRow(name) {
  * @param {Page} page
  */
 function letterBox(name, page) {
-  const told = fetchRow(name).then(({ letter, meaning, unit }) => {
+  const told = fetchRow(name).then(async ({ letter, meaning, unit }) => {
     const { hint, many } = UNITS[unit] ?? {};
     return [
       h("p", null, letter(), ` ${capital(meaning)}.`),
       h("p", { text: unit === "1" ? "A plain number." : `Unit: ${hint || many || unit}.` }),
-      h("p", null, ...now(name, unit, page)),
+      h("p", null, ...(await now(name, unit, page))),
     ];
   });
   return fill(shell(spelled(name)), footer(notation(name), "In Notation"), told);
@@ -324,22 +328,31 @@ function letterBox(name, page) {
  * @param {Page} page
  */
 function lettersBox(equation, page) {
-  const told = Promise.all(
-    [...new Set(lettersOf(equation).map((one) => one.dataset.letter ?? ""))].map(async (name) => {
-      const { letter, label, unit } = await fetchRow(name),
-        value = scenarioValue(name, page);
-      return h(
-        "tr",
-        null,
-        h("td", { class: "pop-letter" }, letter()),
-        h("th", { scope: "row" }, h("a", { href: String(notation(name)), text: label })),
-        h("td", {
-          class: "pop-number",
-          text: value === undefined ? "" : formatValue(value, unit, 4),
-        }),
-      );
-    }),
-  ).then((rows) => [h("table", null, h("tbody", null, ...rows))]);
+  const names = [...new Set(lettersOf(equation).map((one) => one.dataset.letter ?? ""))],
+    told = letterValues(page, bookFile()).then(async (valueOf) => {
+      /** @type {import("./letter_values.js").Cursors} */
+      const cursors = new Map();
+      const rows = names.map(async (name) => {
+        const { letter, label, unit } = await fetchRow(name),
+          { value, at } = valueOf(name);
+        for (const [axis, cursor] of at) cursors.set(axis, cursor);
+        return h(
+          "tr",
+          null,
+          h("td", { class: "pop-letter" }, letter()),
+          h("th", { scope: "row" }, h("a", { href: String(notation(name)), text: label })),
+          h("td", {
+            class: "pop-number",
+            text: value === undefined ? "" : formatValue(value, unit, 4),
+          }),
+        );
+      });
+      const table = h("table", null, h("tbody", null, ...(await Promise.all(rows)))),
+        where = await places(cursors);
+      return where.length
+        ? [table, h("p", { class: "pop-scene" }, "With ", ...where, ".")]
+        : [table];
+    });
   return fill(shell("Letters of this equation"), scene(page), told);
 }
 
@@ -352,36 +365,54 @@ const lettersOf = (equation) =>
     .filter((one) => one instanceof HTMLElement)
     .sort((a, b) => Number(a.dataset.n) - Number(b.dataset.n));
 
+// “batch 256 sequences, at the cursor of (a plot)”
 /**
- * @param {string} name
- * @param {Page} page
+ * @param {import("./letter_values.js").Cursors} cursors
+ * @returns {Promise<(string | Node)[]>}
  */
-const scenarioValue = (name, page) =>
-  document.body.classList.contains("has-scenario") ? page.store.values()[name] : undefined;
+async function places(cursors) {
+  const all = [...cursors].map(async ([name, { value, figure }], i) => {
+    const { label, unit } = await fetchRow(name);
+    return [
+      `${i ? ", " : ""}${label.toLowerCase()} ${formatValue(value, unit, 4)}, at the cursor of `,
+      linkTo(figure),
+    ];
+  });
+  return (await Promise.all(all)).flat();
+}
+
+/** @param {Element} figure */
+const linkTo = (figure) =>
+  h("a", {
+    href: `#${figure.id}`,
+    text: figure.querySelector(".ex-title, .explorer-title")?.textContent ?? "a plot",
+    onclick: () => close(false),
+  });
 
 // Its value for the page's scenario, and the plots of the page of which it is the axis.
 /**
  * @param {string} name
  * @param {string} unit
  * @param {Page} page
- * @returns {(string | Node)[]}
+ * @returns {Promise<(string | Node)[]>}
  */
-function now(name, unit, page) {
-  const value = scenarioValue(name, page);
+async function now(name, unit, page) {
+  const { value, at } = (await letterValues(page, bookFile()))(name);
+  if (value !== undefined && at.size)
+    return [
+      "Now ",
+      h("strong", { text: formatValue(value, unit, 4) }),
+      `, ${forWhom(page)}, with `,
+      ...(await places(at)),
+      ".",
+    ];
   if (value !== undefined)
     return ["Now ", h("strong", { text: formatValue(value, unit, 4) }), `, ${forWhom(page)}.`];
-  const plots = [...document.querySelectorAll("figure.explorer")].filter((figure) => {
-    const text = figure.querySelector("script.explorer-spec")?.textContent;
-    return text && JSON.parse(text).x?.name === name;
-  });
+  const plots = cursorsOf(name);
   if (!plots.length) return ["The scenario does not fix it."];
-  return plots.flatMap((figure, i) => [
+  return plots.flatMap(({ figure }, i) => [
     i ? ", " : "The scenario does not fix it; it is the axis of ",
-    h("a", {
-      href: `#${figure.id}`,
-      text: figure.querySelector(".ex-title, .explorer-title")?.textContent ?? "a plot",
-      onclick: () => close(false),
-    }),
+    linkTo(figure),
     i === plots.length - 1 ? "." : "",
   ]);
 }
@@ -424,6 +455,13 @@ function source(text) {
   );
 }
 
+// The file for all pages.
+const bookFile = () =>
+  fetched(
+    new URL(document.getElementById("live-numbers")?.dataset.boxes ?? "", document.baseURI),
+    (answer) => answer.json(),
+  );
+
 // Fills a node once the typeset forms are here; without them (no network) the box does without.
 /**
  * @param {HTMLElement} box
@@ -432,8 +470,7 @@ function source(text) {
  * @param {string} name
  */
 function typeset(box, node, kind, name) {
-  const address = document.getElementById("live-numbers")?.dataset.boxes ?? "";
-  fetched(new URL(address, document.baseURI), (answer) => answer.json())
+  bookFile()
     .then((found) => {
       node.innerHTML = found[kind]?.[name] || ""; // the book's own, typeset when it was built
       settle(box); // which is taller now

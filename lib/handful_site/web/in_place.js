@@ -5,6 +5,7 @@
 // which opens all of its letters, or the one that arrows have gone to (tab_groups.js).
 import { announce, h } from "../../handful_explorers/web/dom.js";
 import { label, row, store } from "../../handful_explorers/web/scenario.js";
+import { compile, symbols } from "../../handful_explorers/web/tree.js";
 
 const OPENERS =
   ".live[role=button], .fact[role=button], a.term, a.claim, .letters, .lettered [data-letter]";
@@ -30,7 +31,7 @@ export function asButton(span) {
 
 /**
  * @param {Document} root
- * @param {Omit<import("./boxes.js").Page, "label" | "row" | "store">} tell
+ * @param {Pick<import("./boxes.js").Page, "number">} tell
  */
 export function openInPlace(root, tell) {
   for (const link of root.querySelectorAll("a.term, a.claim"))
@@ -48,7 +49,7 @@ export function openInPlace(root, tell) {
   const open = (opener) => {
     fetched ??= import(new URL(`./boxes.js?v=${BOXES_MARK}`, import.meta.url).href);
     fetched.then(
-      ({ toggle }) => toggle(opener, { ...tell, label, row, store }),
+      ({ toggle }) => toggle(opener, { ...tell, label, row, store, compile, symbols }),
       () => {
         fetched = null;
         if (opener instanceof HTMLAnchorElement) location.assign(opener.href);

@@ -34,8 +34,18 @@ function reach(item) {
   if (passedOver.delete(item)) item.tabIndex = 0;
 }
 
+// A long list or table has a group for each letter that it goes by (jumps.py).
+/** @param {HTMLElement} item */
+function letterOf(item) {
+  let row = item.closest(".glossary > *, .numbers-index tr");
+  while (row && isHTML(row) && !row.dataset.jump) row = row.previousElementSibling;
+  return row;
+}
+
 /** @param {HTMLElement} item */
 function blockOf(item) {
+  const letter = letterOf(item);
+  if (letter) return letter;
   const part = item.closest(WHOLE) ?? item.closest(PARTS);
   if (part) return part.matches("figure") ? item : part;
   // Questions to oneself stand one below the other.
@@ -84,9 +94,16 @@ const entryOf = (items) =>
 
 function arrange() {
   const now = document.activeElement;
-  for (const items of groups().values()) {
-    const stop = items.find((item) => item === now) ?? entryOf(items);
+  for (const [block, items] of groups()) {
+    const stop = items.find((item) => item === now) ?? entryOf(items),
+      letter = isHTML(block) && items.length > 1 ? block.dataset.jump : "";
     for (const item of items) {
+      if (letter && item === stop)
+        item.setAttribute(
+          "aria-description",
+          `Under ${letter}: arrow keys, Home and End go through ${items.length} links`,
+        );
+      else if (letter) item.removeAttribute("aria-description");
       if (item === stop) reach(item);
       else if (!passedOver.has(item)) {
         passedOver.add(item);
