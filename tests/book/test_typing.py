@@ -107,3 +107,18 @@ def test_values_that_can_be_typed_look_like_fields(page):
     title = "Click to type a value; or type it on the slider"
     assert len(said) >= 3
     assert all(one == ["solid", "text", title, "A value can be typed too"] for one in said)
+
+
+def test_a_value_is_a_button_for_those_who_swipe(figure, page):
+    """The Tab key has the slider, on which digits begin a value; a screen reader has both."""
+    for output in (figure.locator(".ex-control output"), page.locator(".bar-context output")):
+        shown = output.inner_text()
+        assert output.get_attribute("role") == "button" and output.evaluate("(o) => o.tabIndex") < 0
+        assert output.get_attribute("aria-hidden") is None
+        assert flat(output.get_attribute("aria-label")).startswith(f"{flat(shown)}: type another")
+        output.focus()
+        page.keyboard.press("Enter")
+        field = page.locator(".ex-typed")
+        expect(field).to_be_focused()
+        field.press("Escape")
+        expect(field).to_have_count(0)

@@ -48,19 +48,8 @@ export function makeControl(entry, id, onInput) {
  */
 function makeSlider(entry, id, onInput) {
   const stops = new Stops({ ...entry, log: entry.type === "log" }, STEPS, [entry.value]);
-  const input = h("input", {
-    type: "range",
-    id,
-    min: 0,
-    "aria-description": "Type a number to set it",
-  });
-  // For eyes; the slider says its value itself (aria-valuetext).
-  const output = h("output", {
-    for: id,
-    "aria-live": "off",
-    "aria-hidden": "true",
-    title: "Click to type a value; or type it on the slider",
-  });
+  const input = h("input", { type: "range", id, min: 0 });
+  const output = h("output", { for: id, "aria-live": "off" });
   const node = h(
     "div",
     { class: "ex-control" },
@@ -91,6 +80,7 @@ function makeSlider(entry, id, onInput) {
       put(input, "max", last);
       if (Number(input.value) !== position) input.value = String(position);
       put(output, "text", text);
+      nameValue(output, text, entry.label);
       put(input, "aria-valuetext", text);
       const fill = `${((100 * position) / last).toFixed(1)}%`;
       if (filled !== fill) input.style.setProperty("--fill", fill);
@@ -99,7 +89,17 @@ function makeSlider(entry, id, onInput) {
   };
 }
 
-// A click on a slider's value, or a digit on the slider, lets it be typed.
+// The slider says its value itself; the value says that it opens a field.
+/**
+ * @param {HTMLElement} output
+ * @param {string} text
+ * @param {string} label
+ */
+export const nameValue = (output, text, label) =>
+  put(output, "aria-label", `${text}: type another value of ${label}`);
+
+// A click on a slider's value, or a digit on the slider, lets it be typed.  The value is a button
+// for those who swipe from one thing to the next; the Tab key has the slider.
 /**
  * @param {HTMLElement} output
  * @param {HTMLInputElement} input
@@ -109,8 +109,15 @@ function makeSlider(entry, id, onInput) {
 export function typeOver(output, input, range, take) {
   const open = (/** @type {string} */ text) => openField(output, text, range, take, input);
   output.title = "Click to type a value; or type it on the slider";
+  output.setAttribute("role", "button");
+  output.tabIndex = -1;
   input.setAttribute("aria-description", "A value can be typed too");
   output.addEventListener("click", () => open(output.textContent ?? ""));
+  output.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    open(output.textContent ?? "");
+  });
   input.addEventListener("keydown", (event) => {
     if (!beginsNumber(event)) return;
     event.preventDefault();

@@ -1,5 +1,5 @@
 // The scenario bar: which chip, model, precision and context every number on the page is for.
-import { typeOver } from "../../handful_explorers/web/controls.js";
+import { nameValue, typeOver } from "../../handful_explorers/web/controls.js";
 import { announce, h, listenToSlider, put } from "../../handful_explorers/web/dom.js";
 import {
   CONTEXT,
@@ -68,7 +68,7 @@ export function mountBar(before, problems = []) {
   });
   const stops = new Stops({ ...CONTEXT, unit: "token", log: true }, STEPS, CONTEXTS);
   const slider = h("input", { type: "range", id: "bar-context", min: 0, list: "bar-contexts" });
-  const output = h("output", { for: "bar-context", "aria-live": "off", "aria-hidden": "true" });
+  const output = h("output", { for: "bar-context", "aria-live": "off" });
   listenToSlider(slider, (position) => {
     if (stops.all[position] !== store.choice.context) store.set({ context: stops.all[position] });
   });
@@ -265,6 +265,7 @@ export function mountBar(before, problems = []) {
     if (Number(slider.value) !== position) slider.value = String(position);
     slider.style.setProperty("--fill", `${((100 * position) / last).toFixed(1)}%`);
     put(output, "text", context);
+    nameValue(output, context, "Context");
     put(slider, "aria-valuetext", context);
     const paid = store.choice.rent ?? publishedRent(choice.hardware),
       money = paid ? dollars(paid) : "";
