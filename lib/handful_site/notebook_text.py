@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 
+SPAN = re.compile(r"\[([^\[\]]*)\]\{\.[\w-]+\}")  # words with a class, which only pages know
 ROLE = re.compile(r"\{(live|lecture|spoken|given|fact|claim|guess|cite|count)\}(`+)(.+?)\2", re.S)
 OPENING = re.compile(r"^(`{3,}|~{3,}|:{3,})(?:\{([\w:-]+)\})?[ \t]*(.*)$")
 LINK = re.compile(r"\]\(((?!https?:|mailto:|#)[^()\s]+)\)")
@@ -52,6 +53,8 @@ def to_markdown(text: str, site: str = "", references: Mapping[str, str] | None 
     'at \\$0.033 per million tokens'
     >>> to_markdown("the ridge{guess}`roofline`, in bytes")
     'the ridge, in bytes'
+    >>> to_markdown("[Tick {given}`1` box.]{.only-on-site}")
+    'Tick 1 box.'
     >>> to_markdown("by {cite}`a,b`", references={"a": "Ada, 1843", "b": "Babbage, 1864"})
     'by (Ada, 1843; Babbage, 1864)'
     """
@@ -79,7 +82,7 @@ def to_markdown(text: str, site: str = "", references: Mapping[str, str] | None 
             return str(teaching.count(body))
         return roles.fact(body)["text"].replace("$", r"\$") if role == "fact" else body
 
-    return ROLE.sub(resolve, holding(text))
+    return ROLE.sub(resolve, SPAN.sub(r"\1", holding(text)))
 
 
 @cache

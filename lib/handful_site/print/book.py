@@ -248,7 +248,10 @@ def strip(body: Tag) -> None:
         del choice["hidden"]
     formula_cells.hide(body)
     for tag in body.select(", ".join(FURNITURE)):
+        around = tag.parent
         tag.decompose()
+        if around is not None and around.name == "p" and not around.get_text(strip=True):
+            around.decompose()
     for tag in body.select("[hidden]"):
         tag.decompose()
     for tag in body.select(", ".join(PLAIN)):
