@@ -580,13 +580,13 @@ export class Model extends Values {
       }
     });
     head.push(...groups.map((group) => group.label));
-    const named = dots.filter((dot) => dot.index === undefined);
-    if (!spec.dots || !named.length) return { head, body };
+    const single = dots.filter((dot) => dot.index === undefined);
+    if (!spec.dots || !single.length) return { head, body };
     // Of the dots each has a row, with its height in a column of its own.
     const width = head.push(DOTTED[spec.dots.over]),
       { unit } = spec.across || spec.x;
     for (const row of body) row.push("");
-    for (const { label, x, y } of named) {
+    for (const { label, x, y } of single) {
       const row = Array(width).fill("");
       row[0] = spec.across ? label : [formatValue(x, unit), label].join(", ");
       if (spec.across) row[1] = formatValue(x, unit);

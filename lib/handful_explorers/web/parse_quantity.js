@@ -148,7 +148,7 @@ const GAPS = new RegExp(`[${SPACE}·*-]+`);
 // Groups of three apart, by a space or a narrow one.
 const GAP = "[ \\u00a0\\u2009\\u202f]";
 const APART = new RegExp(`^([-+−$${SPACE}]*[0-9]{1,3}(?:${GAP}[0-9]{3})+)(?![0-9])(?!${GAP}[0-9])`);
-const WITHIN = new RegExp(`(?<=[0-9])${GAP}(?=[0-9])`, "g");
+const WITHIN = new RegExp(`([0-9])${GAP}(?=[0-9])`, "g");
 const TIME = `([0-9][0-9.,]*)${S}*([A-Za-z]+)`;
 const TIMES = new RegExp(`^${TIME}(?:,?${S}*(?:and${S}+)?${TIME})+$`);
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻";
@@ -214,7 +214,7 @@ export function read(given) {
       (_, raised) => `10^${[...raised].map((c) => "0123456789-"[RAISED.indexOf(c)]).join("")}`,
     )
     .replace(/^([-+−$ ]*)10 *(?=\^|\*\*)/, (_, before) => `${before}1×10`)
-    .replace(APART, (apart) => apart.replace(WITHIN, ""));
+    .replace(APART, (apart) => apart.replace(WITHIN, "$1"));
   const found = characters.length <= LONGEST ? NUMBER.exec(plain) : null,
     pointed = found && withPoint(found[4]);
   if (!found || !pointed)
