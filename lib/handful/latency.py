@@ -563,6 +563,6 @@ def _derive_batch_from_price() -> Derivation:
     small = d.last.rhs
     d.start(Eq(ratio, B / (_s * fast)), "the rent of a shorter step is less, for fewer tokens")
     d.substitute({"fast_batch": small}, "with that batch")
-    d.claim(Eq(ratio, B / (B - (_s - 1) * _B_w)), "the speed cancels but for one place")
+    d.claim(Eq(ratio, B / (B - (_s - 1) * _B_w)), "the speed is left in one place only")
     d.solve("batch", "price and speed give the batch, in units of the weights")
     return d

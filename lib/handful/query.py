@@ -113,7 +113,7 @@ def scenario_values(**choice: Any) -> dict[str, float | None]:
     """
     from . import scenario
 
-    return dict(scenario.values(**{**scenario.page_rows()["default"], **choice}))
+    return dict(scenario.values(**{**scenario.PAGE, **choice}))
 
 
 def parse_live(text: str) -> tuple[str, dict[str, float | str], int]:

@@ -27,7 +27,17 @@ from typing import Any, TypedDict
 from . import facts, shapes
 from .nearest import nearest
 
-__all__ = ["DEFAULT", "PRECISIONS", "ScenarioError", "model_row", "notes", "page_rows", "values"]
+__all__ = [
+    "DEFAULT",
+    "PAGE",
+    "PRECISIONS",
+    "ScenarioError",
+    "model_row",
+    "notes",
+    "page_rows",
+    "start_from",
+    "values",
+]
 
 
 class Choice(TypedDict):
@@ -45,6 +55,51 @@ DEFAULT: Choice = {
     "precision": "fp8",
     "context": 8192,
 }
+
+# From which the page that is being made starts; the book's own unless its chapter has a machine.
+PAGE: Choice = {**DEFAULT}
+
+
+def start_from(text: str = "") -> None:
+    """Let what is shown from here on start from a scenario, such as a chapter's own machine.
+
+    Parameters
+    ----------
+    text : str
+        Chip, model, precision and context, with commas; without it the book's own.
+
+    Raises ScenarioError where there is no such scenario.
+
+    >>> start_from("H100 SXM, Llama 3.1 70B, bf16, 4096")
+    >>> PAGE["model"], PAGE["context"]
+    ('Llama 3.1 70B', 4096)
+    >>> start_from()
+    >>> PAGE == DEFAULT
+    True
+    >>> start_from("H100 SXM, Llama 3.1 70B")
+    Traceback (most recent call last):
+    ...
+    handful.scenario.ScenarioError: A page starts from chip, model, precision and context, with
+    commas; got 'H100 SXM, Llama 3.1 70B'.
+    """
+    if not text:
+        PAGE.update(DEFAULT)
+        return
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != len(DEFAULT) or not parts[-1].isdigit():
+        raise ScenarioError(
+            f"A page starts from chip, model, precision and context, with commas; got {text!r}."
+        )
+    hardware, model, precision, context = parts
+    values(hardware, model, precision, int(context))
+    own: Choice = {
+        "hardware": hardware,
+        "model": model,
+        "precision": precision,
+        "context": int(context),
+    }
+    PAGE.update(own)
+
 
 PRECISIONS: list[dict[str, Any]] = [
     {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ipywidgets import Checkbox, FloatLogSlider, FloatSlider, IntSlider
+from ipywidgets import FloatLogSlider, FloatSlider
 
-from handful import balance, latency, memory_wall
+from handful import latency
 from handful_evidence import measured
 
 from .plotting.explorer import Control, Curve, Explorer, Guess, Mark, Preset, Readout, Scale, Sweep
@@ -25,7 +25,7 @@ def _context() -> Control:
 latency_against_batch = Explorer(
     "latency-against-batch",
     "One decode step against the batch",
-    x=Sweep("batch", 1, 65536, at=256),
+    x=Sweep("batch", 1, 8192, at=64),
     y=Scale("Time of one step", "s"),
     curves=[
         Curve(latency.step_time_with_latency, "Step", role="total"),
@@ -41,10 +41,9 @@ latency_against_batch = Explorer(
             bands=measured.page_bands(),
             band_label="where measured steps lie",
         ),
-        Curve(latency.step_time_kv_apart, "Step, caches read apart", role="reference", id="apart"),
     ],
     marks=[Mark(latency.latency_floor, "all weights read once", axis="y"), _ROOM],
-    controls=[_context(), Control(Checkbox(value=False), "apart", "Show the other convention")],
+    controls=[_context()],
     readouts=[
         latency.tokens_per_user_with_latency,
         Readout(latency.expert_coverage, "Share of the experts awake"),
@@ -72,7 +71,7 @@ latency_against_batch = Explorer(
     ],
     guess=Guess(
         "One user alone waits for a token as long as the dot shows. How long does a step take when "
-        "100, 7,000 or 65,000 share the machine? Draw it.",
+        "10, 100 or 1,000 share the machine? Draw it.",
         draw="step",
     ),
     caption="The step is the slower of reading (weights, then caches) and computing, and then the "
@@ -89,10 +88,10 @@ cost_against_batch = Explorer(
     y=Scale("Cost of one token", "$/token"),
     curves=[
         Curve(latency.cost_per_token_with_latency, "Cost", role="total"),
-        Curve(latency.latency_cost, "Latency of the layers, shared"),
         Curve(latency.weight_cost, "Weights, shared"),
         Curve(latency.kv_cost, "Own cache"),
         Curve(latency.compute_cost, "Own arithmetic"),
+        Curve(latency.latency_cost, "Latency of the layers, shared"),
     ],
     marks=[Mark(latency.cost_floor, "floor of any slow mode", axis="y"), _ROOM],
     controls=[_context()],
@@ -125,10 +124,11 @@ cost_against_batch = Explorer(
 fast_and_slow = Explorer(
     "fast-and-slow",
     "Fast mode and slow mode: one frontier",
-    x=Sweep("batch", 1, 65536, at=5000),
+    x=Sweep("batch", 1, 65536, at=189),
     y=Scale("Cost of one token", "$/token"),
     across=(latency.tokens_per_user, Scale("Tokens per second for one user")),
     curves=[Curve(latency.cost_per_token, "every batch from 1 to 65,536", role="total")],
+    given={"routed_parameters": 0},
     marks=[Mark(latency.cost_floor, "slow mode ends here", axis="y"), _ROOM],
     controls=[
         _context(),
@@ -144,74 +144,19 @@ fast_and_slow = Explorer(
     presets=[
         Preset(
             "2.5 times faster",
-            {"speedup": 2.5, "batch": 5000},
+            {"speedup": 2.5, "batch": 189},
             "six times the price for 2.5 times the speed",
             "1:05",
         ),
         Preset(
             "From a larger batch",
-            {"speedup": 2.5, "batch": 16384},
+            {"speedup": 2.5, "batch": 371},
             "the main effect is the batch",
             "1:40",
         ),
         Preset("Slow mode", {"batch": 65536}, "slow mode saves little", "15:31"),
     ],
     caption="Each point is a batch. To the right answers stream faster and cost more; no choice "
-    "of batch leaves the line. The latency of the layers is left out here, as in the lecture: on a "
-    "rack it ends the line much further to the left.",
-)
-
-attention_against_context = Explorer(
-    "attention-against-context",
-    "When the context outweighs the model",
-    x=Sweep("context", 100, 1e6, at=8192, follows=True),
-    y=Scale("Time of one step", "s"),
-    curves=[
-        Curve(latency.step_time_with_attention, "Step, attention counted", role="total"),
-        Curve(latency.kv_time, "Read caches"),
-        Curve(latency.compute_time, "Weights' arithmetic"),
-        Curve(latency.attention_time, "Attention's arithmetic"),
-        Curve(latency.step_time, "Step without it", role="reference"),
-    ],
-    marks=[
-        Mark(latency.attention_context, "attention = weights", whole="near"),
-        Mark(balance.balance_context_with_attention, "caches = compute", whole="near"),
-        Mark(
-            memory_wall.context_that_fits,
-            "room for",
-            limit=True,
-            needs=_MODEL_ALONE,
-            whole="down",
-        ),
-    ],
-    controls=[Control(IntSlider(value=1024, min=1, max=8192), "batch", "Batch")],
-    readouts=[
-        Readout(latency.attention_context, whole="near"),
-        Readout(balance.balance_context_with_attention, whole="near"),
-    ],
-    presets=[
-        Preset(
-            "200k tokens", {"context": 200e3}, "compute is drawn flat in the context", "1:34:28"
-        ),
-        Preset(
-            "A dense 70B model",
-            {
-                "context": 53e3,
-                "model": "Llama 3.1 70B",
-                "hardware": "H100 SXM",
-                "precision": "bf16",
-            },
-            "attention is noticed in the millions of tokens",
-            "1:52:15",
-        ),
-        Preset(
-            "A million tokens",
-            {"context": 1e6},
-            "Patel: no company goes beyond a million",
-            "1:52:22",
-        ),
-    ],
-    caption="The lecture leaves attention's arithmetic out. Where its line meets that of the "
-    "weights, leaving it out "
-    "is wrong by a factor of two in the arithmetic.",
+    "of batch leaves the line. As in the lecture, all weights are read at every step, and the "
+    "latency of the layers is left out: on a rack it ends the line much further to the left.",
 )

@@ -6,7 +6,7 @@ A problem of ``exercises/problems/CHAPTER.md``::
 
     ```yaml
     level: apply
-    section: latency-and-cost#the-step-line-by-line
+    section: latency-and-cost#the-step-in-letters
     draw:
       hardware: [H100 SXM, B200 SXM]
       model: Llama 3.1 70B

@@ -193,9 +193,13 @@ def test_the_rule_of_the_verdict(values, spoken, within, verdict):
 def reached() -> set[str]:
     found = set()
     for page in BOOK.glob("*.md"):
+        text = page.read_text("utf-8")
+        found |= {" ".join(name.split()) for name in re.findall(r"\{claim\}`([^`]+)`", text)}
         found |= {
-            " ".join(name.split())
-            for name in re.findall(r"\{claim\}`([^`]+)`", page.read_text("utf-8"))
+            claim.id
+            for chapter in re.findall(r"^ledger\.checked\(\"([\w-]+)\"\)$", text, re.M)
+            for claim in load()
+            if claim.chapter == chapter
         }
     return found
 

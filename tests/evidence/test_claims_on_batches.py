@@ -4,14 +4,12 @@ They cover who said what and when, and what the tests of its claims rest on.
 """
 
 import math
-import re
 
 import pytest
 
 from handful import balance, facts, latency, memory_wall, scenario
 from handful_evidence.claims import FOLDER, judge, read
 from handful_evidence.claims.checks import serving
-from handful_site import bootstrap
 
 LATENCY, BALANCE = (
     read(FOLDER / f"1-{chapter}.toml") for chapter in ("latency-and-cost", "balance-batch")
@@ -117,11 +115,6 @@ def test_a_row_says_what_a_reader_needs(claim):
         assert claim.verdict == {"mixed": "depends"}.get(found, found)
 
 
-def test_each_row_is_reached_by_its_chapter_or_another():
-    pages = "".join(page.read_text("utf-8") for page in (bootstrap.ROOT / "book").glob("*.md"))
-    assert set(CLAIMS) <= set(re.findall(r"\{claim\}`([^`]+)`", pages))
-
-
 def values(name: str) -> dict[str, float]:
     return {value.label: value.value for value in CLAIMS[name].values}
 
@@ -184,7 +177,7 @@ def test_a_hundred_times_the_price_by_hand():
     assert round(speed, 2) == 2.8  # what no price buys
     reason = CLAIMS["hundred-times-the-price"].reason
     assert (
-        "costs 6.04 times as much and 2.78 times costs 101" in reason
+        "costs 68.2 times as much, for 2.77 times the speed" in reason
         and "68.2 times as much" in reason
     )
 

@@ -20,7 +20,7 @@ from handful.balance import machine_balance
 from handful.scenario import page_rows
 from handful.symbolic.solving import FormulaError
 from handful.units import format_value
-from handful_explorers.latency import attention_against_context, latency_against_batch
+from handful_explorers.latency import latency_against_batch
 from handful_explorers.plotting import scenes
 from handful_explorers.plotting.describe import course, room, stretches
 from handful_explorers.plotting.explorer import Explorer
@@ -189,12 +189,11 @@ def test_a_model_that_does_not_fit_is_said_not_to(chip):
             known = scenario.values(hardware=chip, model=model, precision=precision)
             weights = known["total_parameters"] * known["bytes_per_parameter"]
             chips = math.ceil(weights / known["memory_capacity"])
-            for explorer in (latency_against_batch, attention_against_context):
-                words = explorer.alt_text(hardware=chip, model=model, precision=precision)
-                told = f"does not fit: its weights fill {chips:,} such chips, and the machine has"
-                assert (told in words) is (chips > known["devices"]), words
-                # Where the model fits, the windows of a whole batch may still leave no room.
-                assert "room for 0" not in words or known["kv_window_bytes"]
+            words = latency_against_batch.alt_text(hardware=chip, model=model, precision=precision)
+            told = f"does not fit: its weights fill {chips:,} such chips, and the machine has"
+            assert (told in words) is (chips > known["devices"]), words
+            # Where the model fits, the windows of a whole batch may still leave no room.
+            assert "room for 0" not in words or known["kv_window_bytes"]
 
 
 SMALL = {"hardware": "A100 80GB", "model": "DeepSeek-V3", "precision": "bf16"}

@@ -65,7 +65,7 @@ def today():
         (
             [("accelerators", "GB200 NVL72", "hbm_bandwidth_bytes_per_s", 1.5)],
             {"latency-and-cost", "balance-batch", "index"},
-            "fact prices / claude-opus-5 / output_usd_per_mtok",
+            "fact prices / claude-opus-4-8 / output_usd_per_mtok",
         ),
         (
             [
@@ -73,7 +73,7 @@ def today():
                 ("prices", "claude-opus-5", "output_usd_per_mtok", 0.5),
             ],
             {"latency-and-cost", "index"},
-            "live step_time batch=256",
+            'live machine_balance hardware="H100 SXM" precision=fp8',
         ),
     ],
 )

@@ -104,8 +104,8 @@ def test_a_wrong_fact_is_one_sentence(text, message):
         roles.fact(text)
 
 
-def test_a_guess_that_no_explorer_asks_for_is_one_sentence():
-    with pytest.raises(roles.RoleError, match="No explorer 'train' asks for a guess; these do: "):
+def test_a_guess_that_nothing_asks_for_is_one_sentence():
+    with pytest.raises(roles.RoleError, match="Nothing named 'train' asks for a guess; these do: "):
         roles.guess("train")
 
 

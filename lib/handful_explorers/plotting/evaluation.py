@@ -19,20 +19,30 @@ if TYPE_CHECKING:
 
 def full_state(explorer: Explorer, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the state of controls and cursor, with `changes` checked and set."""
+    from handful.scenario import DEFAULT, PAGE
+
     state = {control.name: control.value() for control in explorer.controls}
     if explorer.x is not None:
         state[explorer.x.name] = explorer.x.start
+    if PAGE != DEFAULT:
+        followers = {
+            part.name for part in (*explorer.controls, explorer.x) if part and part.follows
+        }
+        state |= {name: one for name, one in PAGE.items() if name in followers}
+        if others := followers - set(PAGE):
+            known = scenario_values({})
+            state |= {name: known[name] for name in others}
     return state | {name: check_entry(explorer, name, value) for name, value in changes.items()}
 
 
 def scenario_values(choice: Mapping[str, Any]) -> dict[str, float | None]:
     """Return values of the symbols for a choice of hardware, model, precision and context.
 
-    Without a choice they are those of the book's default scenario.
+    Without a choice they are those of the scenario from which the page starts.
     """
-    from handful.scenario import values
+    from handful.scenario import PAGE, values
 
-    return dict(values(**choice))
+    return dict(values(**{**PAGE, **choice}))
 
 
 def symbol_values(

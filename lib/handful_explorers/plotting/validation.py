@@ -74,7 +74,7 @@ def check_followers(explorer: Explorer) -> None:
         return
     from handful.scenario import DEFAULT, values
 
-    book: dict[str, Any] = {**values(), **DEFAULT}
+    book: dict[str, Any] = {**values(**DEFAULT), **DEFAULT}
     for name, value in inputs.items():
         if book.get(name) is None:
             raise ExplorerError(

@@ -6,7 +6,15 @@ Each is declared in the module of its subject; `schematic` says how.
 from .cache import growing_cache
 from .decode import decode_step
 from .experts import expert_layer
+from .fast import fast_mode
 from .heads import shared_heads
 from .ladder import memory_ladder
 
-__all__ = ["decode_step", "expert_layer", "growing_cache", "memory_ladder", "shared_heads"]
+__all__ = [
+    "decode_step",
+    "expert_layer",
+    "fast_mode",
+    "growing_cache",
+    "memory_ladder",
+    "shared_heads",
+]

@@ -33,10 +33,10 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         text(0, 13, "Memory of eight H100s", "ink strong"),
         text(WIDTH, 13, told["memory"], "ink", "end"),
         rect(0.5, 22.5, WIDTH - 1, 61, "soft outline"),
-        rect(0, 22, weights, 62, "c0"),
+        rect(0, 22, weights, 62, "c1"),
         text(weights / 2, 50, "weights", "paper strong", "middle"),
         text(weights / 2, 67, told["weights"], "paper small", "middle"),
-        named("caches", rect(weights, 22, cache * people, 62, "c1")),
+        named("caches", rect(weights, 22, cache * people, 62, "c2")),
     ]
     number, size = {
         4: ("two caches", told["cache_pair"]),
@@ -44,7 +44,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         6: (f"{told['full']} caches", told["cache_full"]),
     }.get(step, ("your cache", told["cache"]))
     middle, inside = weights + cache * people / 2, people > 2
-    place = (middle, "middle", "paper") if inside else (weights + 9, "start", "c1")
+    place = (middle, "middle", "paper") if inside else (weights + 9, "start", "c2")
     out.append(text(place[0], 50, number, f"{place[2]} strong", place[1]))
     out.append(text(place[0], 67, size, f"{place[2]} small", place[1]))
     out += [
@@ -64,28 +64,28 @@ def _reading(
 ) -> list[dict[str, Any]]:
     """Draw what moves to the multipliers, and for how long."""
     told, alone = schematic.told, step == 2
-    out = [arrow(weights * share, 88, weights * share, 118, "c0", 3) for share in (0.2, 0.5, 0.8)]
+    out = [arrow(weights * share, 88, weights * share, 118, "c1", 3) for share in (0.2, 0.5, 0.8)]
     if caches > 20:
         out += [
-            arrow(weights + caches * share, 88, weights + caches * share, 118, "c1", 3)
+            arrow(weights + caches * share, 88, weights + caches * share, 118, "c2", 3)
             for share in ((0.25, 0.75) if step == 5 else (0.1, 0.25, 0.75, 0.9))
         ]
     elif not alone:
-        out.append(arrow(weights + 4, 88, weights + 4, 118, "c1", 1.5))
+        out.append(arrow(weights + 4, 88, weights + 4, 118, "c2", 1.5))
     scale = WIDTH / schematic.value("drain")  # pixels a second
     duration = schematic.value("weights_time" if alone else f"step_{step}")
     busy = 0 if alone else schematic.value(f"compute_{step}")
     words = f"reading {told['weights_time']}" if alone else f"one step {told[f'step_{step}']}"
     out += [
         text(207, 108, told["bandwidth"], "soft", "middle"),
-        named("busy", rect(0, 122, busy * scale, 30, "c2")),
+        named("busy", rect(0, 122, busy * scale, 30, "c3")),
         named("time", rect(0, 160, duration * scale, 4, "ink")),
         named("start", rect(0, 156, 1.5, 12, "ink")),
         named("end", rect(duration * scale - 1.5, 156, 1.5, 12, "ink")),
         text(0, 183, words, "ink strong"),
     ]
     if not alone:
-        out.append(text(WIDTH, 183, f"multiplying {told[f'compute_{step}']}", "c2", "end"))
+        out.append(text(WIDTH, 183, f"multiplying {told[f'compute_{step}']}", "c3", "end"))
     return out
 
 
@@ -102,8 +102,8 @@ def _share(step: int, schematic: Schematic, people: float) -> list[dict[str, Any
     return [
         *out,
         text(WIDTH, 306, told[f"share_{step}"], "ink", "end"),
-        named("shared", rect(0, 315, shared * scale, 20, "c0")),
-        named("own", rect(shared * scale, 315, own * scale, 20, "c1")),
+        named("shared", rect(0, 315, shared * scale, 20, "c1")),
+        named("own", rect(shared * scale, 315, own * scale, 20, "c2")),
         text(0, 357, told[f"cost_{step}"], "ink"),
     ]
 
@@ -182,9 +182,9 @@ decode_step = Schematic(
             " of each is {share_5}, or {cost_5}.",
         ),
         Step(
-            "About {full} caches fill the memory. Now the step mostly reads caches, which cannot be"
-            " shared: of the {dollars} that a million tokens cost, {own_dollars} pays for reading"
-            " their own.",
+            "Nearly {full} caches fill the memory. Now the step mostly reads caches, which cannot"
+            " be shared: of the {dollars} that a million tokens cost, {own_dollars} pays for"
+            " reading their own.",
             "The caches fill all the memory that the weights leave. The step takes {step_6}, the"
             " multipliers are busy for {compute_6} of it, and {full} tokens come out. The share of"
             " each is {share_6}, most of it for its own cache, or {cost_6}.",

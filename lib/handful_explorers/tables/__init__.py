@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .balance import trains_table
 from .ciphers import avalanche_table, characteristic_table, distinguisher_table
-from .lecture import lecture_checked
 from .lifetime_cost import approaches_table, runs_table, splits_table
 from .measurement import classes_table
 from .memory_wall import longest_table, sharing_table
@@ -34,7 +33,6 @@ __all__ = [
     "generations_table",
     "gradient_table",
     "kernels_table",
-    "lecture_checked",
     "longest_table",
     "measured_ratio_table",
     "memory_played",

@@ -47,7 +47,7 @@ export class Guess {
       version: 0,
       values: (more) => valuesOf({ ...this.choice, ...more }),
     });
-    this.state = { ...explorer.usual };
+    this.state = explorer.unset({ ...valuesOf(this.choice), ...this.choice });
     /** @type {[typeof model, State]} */
     this.asked = [model, this.state];
     const last = model.grid.length - 1,

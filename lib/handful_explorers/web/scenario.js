@@ -46,8 +46,14 @@ export const called = (entry) => (entry.own ? entry.label : entry.name);
  * @param {string} name
  */
 export const label = (kind, name) => find(kind, name)?.label ?? name;
+// The book's own scenario, or that of a chapter with a machine of its own, which its page names.
 /** @returns {Choice} */
-export const defaults = () => ({ ...rows.default });
+export function defaults() {
+  const own = typeof document === "object" ? document.body?.dataset?.scenario : "";
+  if (!own) return { ...rows.default };
+  const [hardware, model, precision, context] = own.split(", ");
+  return { hardware, model, precision, context: Number(context) };
+}
 
 // Why a formula that needs this symbol has no value for a chip and a model.
 /**
@@ -534,8 +540,10 @@ class Store {
   }
 
   get isDefault() {
-    const now = Object.entries(this.choice);
-    return now.every(([key, value]) => rows.default[/** @type {keyof Choice} */ (key)] === value);
+    const own = defaults();
+    return Object.entries(this.choice).every(
+      ([key, value]) => own[/** @type {keyof Choice} */ (key)] === value,
+    );
   }
   get notes() {
     const theirs = this.beside ? notesOn(this.beside.choice) : [];

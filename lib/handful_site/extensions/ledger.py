@@ -83,6 +83,40 @@ def segment(number: int) -> Part:
     )
 
 
+def checked(chapter: str) -> Part:
+    """Return the claims of a chapter in the order of the lecture, with the verdict on each.
+
+    What comes out is told where it is not simply what was said.
+
+    >>> checked("balance-batch").text.count("<tr>") - 1
+    35
+    >>> checked("balances")
+    Traceback (most recent call last):
+    ...
+    ValueError: The ledger has no claim of a chapter “balances”.
+    """
+    claims = [claim for claim in load() if claim.chapter == chapter]
+    if not claims:
+        raise ValueError(f"The ledger has no claim of a chapter “{chapter}”.")
+    e = html.escape
+    held = sum(claim.verdict == "holds" for claim in claims)
+    rows = "".join(
+        f'<tr><th scope="row"><a class="lecture-time" href="{e(claim.address)}">{claim.time}</a> '
+        f"{claim.who}</th><td>{e(claim.statement)}"
+        + (f"<p>{e(claim.reason)}</p>" if claim.verdict != "holds" else "")
+        + f'</td><td><a class="claim verdict-{slug(claim.verdict)}" '
+        f'href="claims.html#claim-{claim.id}">{badge(claim.verdict)}</a></td></tr>'
+        for claim in sorted(claims, key=lambda claim: claim.seconds)
+    )
+    return Part(
+        f'<details class="fold"><summary>{len(claims)} statements of the lecture, {held} of which '
+        "hold without conditions</summary>"
+        '<div class="ledger-checked plain-table"><table><thead><tr><th scope="col">Who</th>'
+        '<th scope="col">What was said, and what comes out</th><th scope="col">Verdict</th></tr>'
+        f"</thead><tbody>{rows}</tbody></table></div></details>"
+    )
+
+
 def _entry(claim: Claim) -> str:
     e = html.escape
     return (

@@ -7,6 +7,7 @@ built; nothing here holds a number of its own.
 from __future__ import annotations
 
 import json
+import re
 
 from handful import scenario
 from handful.equation import formula_entry
@@ -23,6 +24,7 @@ from handful.query import (
 )
 from handful.query import shown_fact as fact
 
+from ..bootstrap import ROOT
 from .conditions import Condition as condition
 
 __all__ = [
@@ -110,24 +112,33 @@ def condition_and_text(text: str) -> tuple[condition, str]:
 def where(asked: condition) -> dict:
     """Return what the page needs of a condition, and whether it holds for the default scenario."""
     data = json.dumps(asked.page(), separators=(",", ":"), allow_nan=False)
-    return {"data": data, "holds": asked.holds(**scenario.DEFAULT)}
+    return {"data": data, "holds": asked.holds(**scenario.PAGE)}
 
 
 # Guesses
 
 
 def guess(text: str) -> str:
-    """Return the name of an explorer that asks for a guess.
+    """Return the name of an explorer, or of a chapter's question, that asks for a guess.
 
     >>> guess("roofline")
     'roofline'
     """
     from handful_site.social import explorers
 
-    asking = sorted(name for name, one in explorers().items() if one.guess)
+    asking = sorted([*(name for name, one in explorers().items() if one.guess), *questions()])
     if text not in asking:
-        raise RoleError(f"No explorer {text!r} asks for a guess; these do: {', '.join(asking)}.")
+        raise RoleError(f"Nothing named {text!r} asks for a guess; these do: {', '.join(asking)}.")
     return text
+
+
+def questions() -> list[str]:
+    """Return the names of the questions that chapters open with."""
+    return [
+        name
+        for page in sorted((ROOT / "book").glob("*.md"))
+        for name in re.findall(r"^`{3,}\{ask\} ([\w-]+)$", page.read_text("utf-8"), re.M)
+    ]
 
 
 # Claims

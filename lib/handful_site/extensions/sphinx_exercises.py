@@ -47,6 +47,10 @@ class exercise_part(nodes.General, nodes.Element):
     """
 
 
+class recall_here(nodes.General, nodes.Element):
+    """The place of a stack of cards, until they are put into it."""
+
+
 class exercise_line(nodes.General, nodes.TextElement):
     """An HTML element with a line of words: its `tag` and `data`; elsewhere a paragraph."""
 
@@ -235,6 +239,13 @@ def cards_node(texts: Texts, group: list[Card]) -> exercise_part:
     )
 
 
+def stack_node(texts: Texts, group: list[Card]) -> exercise_part:
+    """Return cards that wait behind one line; a script asks them one at a time."""
+    count = len(group)
+    words = "One question on this part" if count == 1 else f"{count} questions on this part"
+    return made("details", "fold recall", said("summary", text=words), cards_node(texts, group))
+
+
 # Problems
 
 
@@ -372,9 +383,7 @@ class PlaceExercises(SphinxTransform):
         for card in mine[0]:
             groups.setdefault(card.section, []).append(card)
         for anchor, group in groups.items():
-            if anchor in places:
-                put(places[anchor], cards_node(texts, group))
-            else:
+            if anchor not in places:
                 logger.error(
                     "%s: the page %s has no section with the anchor %s.",
                     group[0].id,
@@ -382,11 +391,41 @@ class PlaceExercises(SphinxTransform):
                     anchor,
                     location=(str(ROOT / group[0].file), group[0].front.line),
                 )
+        stacks = list(self.document.findall(recall_here))
+        if stacks:
+            self._stacks(texts, stacks, groups)
+        else:
+            for anchor, group in groups.items():
+                if anchor in places:
+                    put(places[anchor], cards_node(texts, group))
         if mine[1]:
-            self._problems(texts, places, mine[1])
+            self._problems(texts, places, mine[1], folded=bool(stacks))
+
+    def _stacks(
+        self, texts: Texts, stacks: list[recall_here], groups: dict[str, list[Card]]
+    ) -> None:
+        """Put each card into the first stack after the title of its section, or into the last."""
+        held: list[list[Card]] = [[] for _ in stacks]
+        at = 0
+        for node in list(self.document.findall()):
+            if node is stacks[min(at, len(stacks) - 1)]:
+                at += 1
+            elif isinstance(node, nodes.section):
+                mine = [card for name in node["ids"] for card in groups.get(name, [])]
+                held[min(at, len(stacks) - 1)] += mine
+        for stack, group in zip(stacks, held, strict=True):
+            if group:
+                stack.replace_self(stack_node(texts, group))
+            else:
+                logger.error("No card asks about what stands before this stack.", location=stack)
 
     def _problems(
-        self, texts: Texts, places: dict[str, nodes.section], group: list[Problem]
+        self,
+        texts: Texts,
+        places: dict[str, nodes.section],
+        group: list[Problem],
+        *,
+        folded: bool,
     ) -> None:
         link = nodes.reference(
             "", "", nodes.Text("Practice"), internal=True, exercise=("practice", "")
@@ -404,6 +443,9 @@ class PlaceExercises(SphinxTransform):
             ),
             *(problem_node(texts, problem) for problem in group),
         )
+        if folded:
+            count = said("summary", text=f"{len(group)} problems")
+            listed = made("details", "fold", count, listed)
         if CHECK_YOURSELF in places:
             put(places[CHECK_YOURSELF], listed)
             return
@@ -426,6 +468,16 @@ def put(section: nodes.section, node: nodes.Node) -> None:
         len(section.children),
     )
     section.insert(at, node)
+
+
+class RecallDirective(SphinxDirective):
+    """The directive ``{recall}``: the cards of the sections since the stack before, in one line."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the place of the stack."""
+        node = recall_here()
+        self.set_source_info(node)
+        return [node]
 
 
 class StudyDirective(SphinxDirective):
@@ -570,6 +622,7 @@ def setup(app):
         texinfo=paragraph,
     )
     app.add_role("drawn", DrawnRole())
+    app.add_directive("recall", RecallDirective)
     app.add_directive("study", StudyDirective)
     app.add_transform(PlaceExercises)
     app.connect("builder-inited", check)

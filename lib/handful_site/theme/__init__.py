@@ -7,6 +7,7 @@ come from ``bundle.mjs`` and ``postprocess.py``, so that Sphinx adds none of its
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment.adapters.toctree import TocTree
 from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from handful import scenario
 
 from .. import edition, notebooks, wheel
 
@@ -81,6 +84,24 @@ def body_classes(page: str, body: str, meta: dict[str, Any]) -> list[str]:
     return ["is-front"] * front + ["has-scenario"] * ("scenario" in meta)
 
 
+def own_scenario(meta: dict[str, Any]) -> str:
+    """Return the scenario from which a page starts where it is not the book's own; else "".
+
+    >>> own_scenario({"scenario": "H100 SXM, Llama 3.1 70B, bf16, 4096"})
+    'H100 SXM, Llama 3.1 70B, bf16, 4096'
+    >>> own_scenario({"scenario": "follows"}), own_scenario({})
+    ('', '')
+    """
+    text = str(meta.get("scenario", ""))
+    return "" if text == "follows" else text
+
+
+def begin_page(app: Sphinx, page: str, source: list[str]) -> None:
+    """Let the numbers of a page start from its own scenario, as its plots do."""
+    found = re.search(r"\A---\n.*?^scenario: (.+?)$.*?^---$", source[0], re.M | re.S)
+    scenario.start_from(own_scenario({"scenario": found[1]} if found else {}))
+
+
 def add_context(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
@@ -95,6 +116,7 @@ def add_context(
         edition=edition.current().title,
         fonts=FONTS,
         classes=" ".join(body_classes(page, body, context.get("meta") or {})),
+        own_scenario=own_scenario(context.get("meta") or {}),
         has_exercises="data-study" in body,
         notebook=context["theme_notebooks"]
         and source is not None
@@ -121,5 +143,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("comments_config", {}, "html")
     app.add_post_transform(FitPage)
     app.connect("config-inited", set_defaults)
+    app.connect("source-read", begin_page)
     app.connect("html-page-context", add_context)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,6 +7,7 @@ import "../../handful_study/web/cards.css";
 import "../../handful_study/web/study.css";
 import "../../handful_study/web/problems.css";
 import "./accessibility.css";
+import { mountQuestions } from "./ask.js";
 import { mountBar } from "./scenario_bar.js";
 import { mount } from "../../handful_explorers/web/explorer.js";
 import { tellGuesses } from "../../handful_explorers/web/guesses.js";
@@ -155,6 +156,7 @@ function fill() {
   const figures = [...document.querySelectorAll("figure.explorer")].filter(isHTML);
   stepSchematics();
   mountLedger();
+  mountQuestions();
   tellGuesses();
   offerPython();
   offerMeasurement();

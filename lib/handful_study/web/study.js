@@ -6,6 +6,7 @@
 // units.js, random.js) are imported as usual. takeIn(node) brings numbers to life that come into
 // the page later.
 import { mountProblems } from "./problems.js";
+import { mountStacks } from "./recall.js";
 import { mountReview } from "./review.js";
 import { Store } from "./store.js";
 
@@ -30,6 +31,7 @@ export function open(opening) {
 
 /** @param {Page} page */
 export async function start(page) {
+  mountStacks(document);
   const study = await open();
   page.attempt = ({ given, ...fields }) =>
     study

@@ -1,0 +1,42 @@
+// The question that a chapter opens with: what the reader answers is kept in this browser and told
+// again where the chapter answers (sphinx_ask.py).
+import { guesses, guessOf, keep } from "../../handful_explorers/web/guesses.js";
+
+/** @param {HTMLFormElement} form */
+function mountQuestion(form) {
+  const name = form.dataset.ask ?? "",
+    /** @type {HTMLInputElement[]} */
+    inputs = [...form.querySelectorAll("input")],
+    said = form.querySelector(".ask-said");
+  const answer = () =>
+    inputs
+      .filter((input) => (input.type === "radio" ? input.checked : input.value.trim()))
+      .map((input) =>
+        input.type === "radio" ? input.value : `${input.value.trim()} ${input.dataset.words}`,
+      )
+      .join(", ");
+  /** @param {string} text */
+  const tell = (text) => {
+    if (said) said.textContent = text;
+  };
+  const kept = guessOf(name)?.text;
+  if (kept) tell(`You guessed: ${kept}.`);
+  form.hidden = false;
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = answer();
+    if (!text) {
+      tell("Make a guess first, however rough, or simply read on.");
+      inputs[0]?.focus();
+      return;
+    }
+    keep({ of: { [name]: { text } } });
+    tell(`Kept: ${text}. The end of the chapter comes back to it.`);
+  });
+}
+
+export function mountQuestions() {
+  if (guesses().never) return;
+  for (const form of document.querySelectorAll("form[data-ask]"))
+    if (form instanceof HTMLFormElement) mountQuestion(form);
+}
