@@ -37,11 +37,11 @@ def add(soup: BeautifulSoup) -> None:
     """
     for terms in soup.select("dl.glossary"):
         _lead(soup, terms, "Terms by their first letter", by_letter(terms.select("dt[id]")))
-    for table in soup.select(".notation"):
-        subjects = table.select("tbody > tr > th[scope=rowgroup]")
+    for tables in soup.select(".notation-list"):
+        subjects = tables.select("caption")
         for head in subjects:
             head["id"] = f"subject-{_slug(head.get_text())}"
-        _lead(soup, table, "Letters by their subject", {h.get_text(): h for h in subjects})
+        _lead(soup, tables, "Letters by their subject", {h.get_text(): h for h in subjects})
     for i, table in enumerate(soup.select("table.numbers-index"), 1):
         rows = table.select("tbody > tr")
         if len(rows) > FEW and not rows[0].get("id"):

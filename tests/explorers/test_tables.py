@@ -56,7 +56,7 @@ def test_the_notation_is_in_its_sections():
     listing = notation.Listing([q.batch, q.context])
     soup = BeautifulSoup(listing._repr_html_(), "html.parser")
     assert len(listing) == 2 and len(soup.select("tbody tr[id]")) == 2
-    heads = [th.text for th in soup.select('th[scope="rowgroup"]')]
+    heads = [head.text for head in soup.select("caption")]
     assert heads == list(dict.fromkeys([q.batch.section, q.context.section]))
 
 
