@@ -6,6 +6,7 @@ from functools import cache
 
 from bs4 import BeautifulSoup
 
+from handful import scenario
 from handful_site.build import SITE
 
 
@@ -13,3 +14,13 @@ from handful_site.build import SITE
 def soup(name: str) -> BeautifulSoup:
     """Return the parsed markup of a file in the site: ``soup("index.html")``."""
     return BeautifulSoup((SITE / name).read_text("utf-8"), "html.parser")
+
+
+def starts_from(name: str) -> scenario.Choice:
+    """Return the chip, model, precision and context from which a built page starts."""
+    body = soup(name).body
+    assert body is not None
+    if not (own := body.get("data-scenario")):
+        return {**scenario.DEFAULT}
+    hardware, model, precision, context = str(own).split(", ")
+    return {"hardware": hardware, "model": model, "precision": precision, "context": int(context)}

@@ -194,6 +194,11 @@ def give(page, path) -> str:
     return page.locator(".study-data > [role=status]").inner_text()
 
 
+def unfold(page) -> None:
+    """Open what a chapter keeps folded: its stacks of cards, its problems and its verdicts."""
+    page.locator("details.fold").evaluate_all("(all) => all.forEach((one) => { one.open = true; })")
+
+
 def walk_chapter(page) -> None:
     """Use a part of each kind on a chapter's page of the built book.
 
@@ -210,6 +215,7 @@ def walk_chapter(page) -> None:
     page.locator(".live[role=button]").first.click()
     page.locator(".pop-formula .katex").first.wait_for()
     page.keyboard.press("Escape")
+    unfold(page)
     page.locator("[data-card] summary").first.click()
     page.locator(".study-grade").first.wait_for()
 

@@ -11,6 +11,7 @@ import os
 import pytest
 
 from conftest import ROOT, SITE, built_pages
+from study_pages import unfold
 
 AXE = (
     (ROOT / "node_modules/axe-core/axe.min.js").read_text("utf-8")
@@ -92,6 +93,7 @@ def test_boxes_cards_and_problems_in_use(site, tab):
     page.evaluate(
         "document.querySelectorAll('.katex-html').forEach((one) => one.replaceChildren())"
     )
+    unfold(page)
     card = page.locator(".card[data-card]").first
     card.locator("summary").click()
     card.locator(".study-grade").first.wait_for()

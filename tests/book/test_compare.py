@@ -55,7 +55,7 @@ def choose(page, **choice) -> None:
     )
 
 
-OTHER = {"hardware": "H100 SXM", "model": "Kimi K2"}
+OTHER = {"hardware": "H200 SXM", "model": "Kimi K2"}
 
 
 @pytest.mark.parametrize("name", FOLLOWING)
@@ -100,7 +100,7 @@ def test_curves_of_both_are_drawn(opened):
     before, first = curves.count(), curves.first.get_attribute("points")
     page.get_by_role("button", name="Compare").click()
     assert figure.locator(".is-beside").count() == 0  # both are the same so far
-    choose(page, hardware="H100 SXM")
+    choose(page, hardware="H200 SXM")
     assert figure.locator(".ex-curve:visible").count() == 2 * before
     faint = figure.locator(".ex-curve.is-beside").first
     assert faint.get_attribute("points") and curves.first.get_attribute("points") != first
@@ -152,7 +152,7 @@ def test_a_wrong_address_is_told(opened):
 
 def test_both_numbers_stay_in_their_column_on_a_phone(site, watch):
     tab = watch(width=375, height=800, reduced_motion="reduce")
-    page = tab.open(f"{site}latency-and-cost.html?beside.hardware=H100+SXM")
+    page = tab.open(f"{site}latency-and-cost.html?beside.hardware=H200+SXM")
     figure = page.locator("figure.explorer").first
     figure.scroll_into_view_if_needed()
     figure.locator(".ex-row .beside:not(:empty)").first.wait_for()

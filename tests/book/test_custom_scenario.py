@@ -18,6 +18,7 @@ import handful_site
 from handful import facts, latency, scenario, shapes
 from handful.units import format_value
 from handful_site.extensions.custom_scenario import start_shapes
+from soup import starts_from
 
 pytestmark = pytest.mark.browser
 LIBRARY = Path(handful_site.__file__).parents[1]
@@ -428,13 +429,14 @@ def test_a_pasted_configuration_becomes_the_books_scenario(tab, site):
     # the parts for mixtures of experts are gone, those for dense models are there
     assert not page.get_by_text("Where the model has experts, a small batch").is_visible()
     assert page.get_by_text("Where a model is dense, nothing has to be sent").is_visible()
-    # and another chapter follows
-    page = tab.open(site + "latency-and-cost.html")
+    # and another page follows
+    page = tab.open(site + "index.html")
     assert (
         page.locator("#bar-model").evaluate("s => s.selectedOptions[0].textContent") == "Your model"
     )
-    assert live(page, "step_time") != "–" and live(page, "cost_per_token") == format_value(
-        latency.cost_per_token(scenario.values(model="Llama 3.1 70B"), batch=4096), "$/token"
+    known = scenario.values(model="Llama 3.1 70B")
+    assert live(page, "cost_per_token_with_latency") == format_value(
+        latency.cost_per_token_with_latency(known, batch=256), "$/token"
     )
 
 
@@ -578,7 +580,7 @@ def test_a_damaged_address_breaks_nothing(tab, site):
         in page.locator(".bar-notes").inner_text()
     )
     assert (
-        page.locator("#bar-model").input_value() == scenario.DEFAULT["model"]
+        page.locator("#bar-model").input_value() == starts_from("latency-and-cost.html")["model"]
         and live(page, "step_time") != "–"
     )
     page = tab.open(site + "latency-and-cost.html?hardware=yours")

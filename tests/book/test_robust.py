@@ -14,7 +14,17 @@ import time
 import pytest
 
 from handful_site import build
-from study_pages import DUMP, answer, counts, dump, front, show, walk_chapter, write_book
+from study_pages import (
+    DUMP,
+    answer,
+    counts,
+    dump,
+    front,
+    show,
+    unfold,
+    walk_chapter,
+    write_book,
+)
 
 pytestmark = pytest.mark.browser
 CHAPTER = "latency-and-cost.html"
@@ -114,6 +124,7 @@ def test_without_the_script_of_cards_they_can_be_read(site, watch):
             "What checks and remembers your answers could not be loaded; questions and answers "
             "can be read and unfolded. Reload the page to try again."
         ]
+    unfold(page)
     card = page.locator(".card details").first
     card.locator("summary").click()
     assert card.locator("p").first.is_visible() and page.locator(".explorer .ex").count()
