@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import json
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from handful_site import build
+from soup import starts_from
 
 pytestmark = pytest.mark.browser
 
@@ -114,7 +116,12 @@ WALK = """async (specs) => {
 def specs(page_name: str) -> list[dict]:
     text = (build.SITE / page_name).read_text("utf-8")
     found = re.findall(r'<script[^>]*class="explorer-spec"[^>]*>(.*?)</script>', text, re.S)
-    return [json.loads(html.unescape(one)) for one in found]
+    specs = [json.loads(html.unescape(one)) for one in found]
+    own: dict[str, Any] = {**starts_from(page_name)}
+    for part in [part for spec in specs for part in [*spec["controls"], spec.get("x") or {}]]:
+        if part.get("follows") and part["name"] in own:
+            part["value" if "value" in part else "at"] = own[part["name"]]
+    return specs
 
 
 def test_as_many_steps_back_as_forth_end_where_they_began(page_name, site, shared):

@@ -236,7 +236,7 @@ function study() {
     .catch((error) => {
       console.warn(`Cards and problems could not start: ${/** @type {Error} */ (error).message}`);
       const first = document.querySelector(
-        "[data-study], .cards, .problems, [data-card], [data-problem]",
+        "[data-study], .fold, .cards, .problems, [data-card], [data-problem]",
       );
       first?.before(
         trouble(
