@@ -83,7 +83,8 @@ def sweeps() -> None:
         weights = v["bytes_per_parameter"] * (
             v["total_parameters"] - v["routed_parameters"] * asleep
         )
-        caches = batch * (v["context"] * v["kv_bytes_per_token"] + v["kv_window_bytes"])
+        windows = v["kv_window_bytes"] * min(1, v["context"] / v["window_tokens"])
+        caches = batch * (v["context"] * v["kv_bytes_per_token"] + windows)
         reading = (weights + caches) / (v["devices"] * v["memory_bandwidth"])
         return np.maximum(
             reading, 2 * batch * v["active_parameters"] / (v["devices"] * v["peak_flops"])

@@ -18,7 +18,14 @@ from __future__ import annotations
 
 from sympy import Eq, Max, Min, Rational
 
-from .latency import attention_time, compute_time, full_weight_time, kv_time
+from .latency import (
+    attention_time,
+    cache_memory,
+    compute_time,
+    context_of_cache,
+    full_weight_time,
+    kv_time,
+)
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
@@ -47,6 +54,7 @@ from .symbolic.formula import Formula
     )
 )
 a = q.attention_flops_per_pair.symbol
+_cache = cache_memory.expression
 
 # The roofline -------------------------------------------------------------------------------------
 
@@ -63,7 +71,7 @@ ridge_intensity = Formula(
 
 arithmetic_intensity = Formula(
     q.arithmetic_intensity,
-    c * new * B * N_active / (w * N_total + B * (L * b + b0)),
+    c * new * B * N_active / (w * N_total + B * _cache),
     source="derived",
     meaning="FLOPs done per byte read in a decode step, caches included",
 )
@@ -175,7 +183,7 @@ balance_batch_experts = Formula(
 
 balance_batch_with_kv = Formula(
     q.balance_batch,
-    w * N_total / Max(0, c * new * N_active * BW / F - (L * b + b0)),
+    w * N_total / Max(0, c * new * N_active * BW / F - _cache),
     name="balance_batch_with_kv",
     source="19:57; derived",
     meaning="batch at which arithmetic takes as long as reading weights and caches",
@@ -188,7 +196,7 @@ balance_batch_with_kv = Formula(
 
 balance_context = Formula(
     q.balance_context,
-    Max(0, c * new * N_active * BW / F - b0) / b,
+    context_of_cache(c * new * N_active * BW / F),
     source="derived",
     meaning="context beyond which no batch balances: one token's cache takes as long as its "
     "arithmetic",
@@ -201,7 +209,7 @@ balance_context = Formula(
 
 balance_batch_with_attention = Formula(
     q.balance_batch,
-    w * N_total / Max(0, new * (c * N_active + a * L) * BW / F - (L * b + b0)),
+    w * N_total / Max(0, new * (c * N_active + a * L) * BW / F - _cache),
     name="balance_batch_with_attention",
     source="derived",
     meaning="batch at which all arithmetic, attention's included, takes as long as reading "
@@ -215,7 +223,10 @@ balance_batch_with_attention = Formula(
 
 balance_context_with_attention = Formula(
     q.balance_context,
-    Max(0, c * new * N_active * BW / F - b0) / Max(0, b - new * a * BW / F),
+    Max(
+        c * new * N_active * BW / F / Max(0, b + b0 / q.window_tokens.symbol - new * a * BW / F),
+        (c * new * N_active * BW / F - b0) / Max(0, b - new * a * BW / F),
+    ),
     name="balance_context_with_attention",
     source="derived",
     meaning="context beyond which no batch balances, attention's arithmetic counted",
@@ -317,18 +328,30 @@ def _derive_balance_with_kv() -> Derivation:
     d.substitute(kv_time, "each sequence's cache")
     d.solve("batch", "the batch stands on both sides now")
     d.claim(
-        Eq(B, w * N_total / (c * new * N_active * BW / F - (L * b + b0))),
+        Eq(B, w * N_total / (c * new * N_active * BW / F - _cache)),
         "divide through: a token's arithmetic, in bytes, less the cache that it reads",
     )
     return d
 
 
+def _full_kv_time() -> Formula:
+    """Return the formula for reading the cache where no layer has a window."""
+    return Formula(
+        q.kv_time,
+        kv_time.expression.subs(b0, 0),
+        register=False,
+        name="full",
+        meaning="caches of full attention",
+        source="5:20",
+    )
+
+
 def _derive_balance_context() -> Derivation:
-    d = Derivation("The context beyond which no batch is large enough")
-    d.equate(kv_time, compute_time, "let the caches alone take as long as the arithmetic")
+    d = Derivation("The context beyond which no batch is large enough, all layers read whole")
+    d.equate(_full_kv_time(), compute_time, "let the caches alone take as long as the arithmetic")
     d.solve("context", "the batch cancels: a larger one brings its own caches along")
     d.claim(
-        Eq(L, (c * new * N_active * BW / F - b0) / b),
+        Eq(L, c * new * N_active * BW / F / b),
         "the bytes that could be read in a token's compute time",
     )
     return d
@@ -358,7 +381,7 @@ def _derive_balance_with_attention() -> Derivation:
     d.substitute(kv_time, "each sequence's cache")
     d.solve("batch", "the batch stands on both sides")
     d.claim(
-        Eq(B, w * N_total / (new * (c * N_active + a * L) * BW / F - (L * b + b0))),
+        Eq(B, w * N_total / (new * (c * N_active + a * L) * BW / F - _cache)),
         "divide through: a token's arithmetic, in bytes, less the cache that it reads",
     )
     return d
@@ -375,14 +398,16 @@ def _derive_balance_context_with_attention() -> Derivation:
         source="derived",
     )
     d.equate(
-        kv_time, work, "let the caches alone take as long as the arithmetic, attention's included"
+        _full_kv_time(),
+        work,
+        "let the caches alone take as long as the arithmetic, attention's included",
     )
     d.solve(
         "context",
         "the batch cancels: a larger one brings its own caches and its own attention along",
     )
     d.claim(
-        Eq(L, (c * new * N_active * BW / F - b0) / (b - new * a * BW / F)),
+        Eq(L, c * new * N_active * BW / F / (b - new * a * BW / F)),
         "both grow with the context; where attention grows faster than reading, there is no such "
         "limit",
     )

@@ -31,7 +31,7 @@ which is nearer to how attention kernels run.
 
 from __future__ import annotations
 
-from sympy import Eq, Max, Min, oo
+from sympy import Eq, Expr, Max, Min, oo
 
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
@@ -60,6 +60,33 @@ from .symbolic.formula import Formula
         q.tokens_per_step,
     )
 )
+
+# What every step reads for each sequence ----------------------------------------------------------
+
+cache_memory = Formula(
+    q.cache_memory,
+    Min(L * (b + b0 / q.window_tokens.symbol), L * b + b0),
+    source="definition",
+    meaning="bytes that the cache of one sequence takes",
+    conventions=(
+        "layers with a sliding window keep its latest tokens, and fewer before it is full",
+    ),
+)
+
+_cache = cache_memory.expression
+
+
+def context_of_cache(room: Expr) -> Expr:
+    """Return the context, in tokens, whose cache takes `room`, in bytes.
+
+    What a cache takes is the lower of two lines, one for windows that fill and one for full ones,
+    so that the context is the higher of theirs.
+
+    >>> str(context_of_cache(b * 4096).subs(b0, 0))
+    '4096'
+    """
+    return Max(room / (b + b0 / q.window_tokens.symbol), (room - b0) / b)
+
 
 # Times --------------------------------------------------------------------------------------------
 
@@ -120,10 +147,10 @@ full_weight_time = Formula(
 
 kv_time = Formula(
     q.kv_time,
-    B * (L * b + b0) / (n * BW),
+    B * _cache / (n * BW),
     source="5:09",
     meaning="time to read the key-value cache of every sequence",
-    conventions=("every sequence has the same context", "windowed layers hold a full window"),
+    conventions=("every sequence has the same context",),
 )
 
 memory_time = Formula(
@@ -373,7 +400,7 @@ slow_mode_price = Formula(
 _s = q.speedup.symbol
 _fast = q.step_time.symbol / _s
 _batch_when_fast = Min(
-    (_fast * n * BW - w * N_total) / (L * b + b0), _fast * n * F / (c * new * N_active)
+    (_fast * n * BW - w * N_total) / _cache, _fast * n * F / (c * new * N_active)
 )
 
 fast_mode_price = Formula(
@@ -407,7 +434,7 @@ weight_memory = Formula(
 
 batch_that_fits = Formula(
     q.batch_that_fits,
-    Max(0, n * q.memory_capacity.symbol - w * N_total) / (L * b + b0),
+    Max(0, n * q.memory_capacity.symbol - w * N_total) / _cache,
     source="1:06:26",
     meaning="sequences whose caches fit beside the weights",
     conventions=(
@@ -431,13 +458,6 @@ fewest_devices_for_weights = Formula(
 # weights, which weigh B_w caches, and the caches of its batch.
 
 _B_w = q.weights_in_caches.symbol
-
-cache_memory = Formula(
-    q.cache_memory,
-    L * b + b0,
-    source="definition",
-    meaning="bytes that the cache of one sequence takes",
-)
 
 weights_in_caches = Formula(
     q.weights_in_caches,
@@ -531,7 +551,7 @@ def _derive_cost() -> Derivation:
     d.substitute(full_weight_time, "weights: the same for any batch")
     d.substitute(kv_time, "caches: proportional to the batch")
     d.claim(
-        Eq(d.last.lhs, p * w * N_total / (new * B * BW) + p * (L * b + b0) / (new * BW)),
+        Eq(d.last.lhs, p * w * N_total / (new * B * BW) + p * _cache / (new * BW)),
         "the batch divides the weights' share and cancels in the cache's; the number of chips "
         "cancels in both",
     )

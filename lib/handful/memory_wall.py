@@ -25,7 +25,7 @@ from typing import Any
 from sympy import Eq, Max, Min, sqrt
 
 from . import facts, scenario, shapes
-from .latency import fetched_parameters
+from .latency import context_of_cache, fetched_parameters
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
@@ -63,7 +63,7 @@ class ReadingError(ValueError):
 
 wall_context = Formula(
     q.wall_context,
-    Max(0, w * q.fetched_parameters.symbol / B - b0) / b,
+    context_of_cache(w * q.fetched_parameters.symbol / B),
     using=(fetched_parameters,),
     source="1:52:52; derived",
     meaning="context at which a step reads as much cache as weights",
@@ -72,7 +72,7 @@ wall_context = Formula(
 
 context_that_fits = Formula(
     q.context_that_fits,
-    Max(0, (n * C - w * N_total) / B - b0) / b,
+    Max(0, context_of_cache((n * C - w * N_total) / B)),
     source="1:52:52; derived",
     meaning="context at which the caches of the batch fill the memory that the weights leave",
     conventions=("no memory kept back for activations or fragmentation",),

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from sympy import Eq, Max
 
-from .latency import step_time
+from .latency import cache_memory, context_of_cache, step_time
 from .pipelining import activation_memory, activation_memory_gpipe
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
@@ -59,6 +59,7 @@ from .symbolic.formula import Formula
     )
 )
 
+_cache = cache_memory.expression
 _STAGE = "each stage has a scale-up domain to itself"
 _FULL = "as many micro-batches in flight as stages: fewer would leave stages idle"
 
@@ -75,7 +76,7 @@ weights_on_device = Formula(
 
 caches_on_device = Formula(
     q.device_memory,
-    B_m * (L * b + b0) / n,
+    B_m * _cache / n,
     name="caches_on_device",
     source="1:11:12",
     meaning="caches that one chip holds: no stages in it",
@@ -84,7 +85,7 @@ caches_on_device = Formula(
 
 device_memory_of_stage = Formula(
     q.device_memory,
-    w * N / (n * P) + B_m * (L * b + b0) / n,
+    w * N / (n * P) + B_m * _cache / n,
     name="device_memory_of_stage",
     source="1:11:12",
     meaning="weights and caches on one chip",
@@ -101,7 +102,7 @@ memory_used = Formula(
 
 equal_stages = Formula(
     q.equal_stages,
-    w * N / (B_m * (L * b + b0)),
+    w * N / (B_m * _cache),
     source="1:11:12",
     meaning="stages from which a chip holds more bytes of caches than of weights",
     conventions=(_STAGE, _FULL),
@@ -110,7 +111,7 @@ equal_stages = Formula(
 
 context_of_stages = Formula(
     q.context_that_fits,
-    Max(0, (C * n - w * N / P) / B_m - b0) / b,
+    Max(0, context_of_cache((C * n - w * N / P) / B_m)),
     name="context_of_stages",
     source="derived",
     meaning="longest context for which a chip has room beside its weights",
@@ -119,7 +120,7 @@ context_of_stages = Formula(
 
 context_of_many_stages = Formula(
     q.context_that_fits,
-    Max(0, C * n / B_m - b0) / b,
+    context_of_cache(C * n / B_m),
     name="context_of_many_stages",
     source="derived",
     meaning="the same with stages without end: weights take no room at all",

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from sympy import Eq, Max, Rational
 
+from .latency import cache_memory
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
@@ -41,9 +42,11 @@ from .symbolic.formula import Formula
     )
 )
 
+_cache = cache_memory.expression
+
 pass_memory_time = Formula(
     q.token_time,
-    (w * N_total + B * (L * b + b0)) / (n * BW * B * length),
+    (w * N_total + B * _cache) / (n * BW * B * length),
     name="pass_memory_time",
     source="1:46:12",
     meaning="reading, shared by the tokens of the pass",
@@ -74,7 +77,7 @@ pass_token_time = Formula(
 
 balance_pass = Formula(
     q.pass_length,
-    F * (w * N_total + B * (L * b + b0)) / (c * B * N_active * BW),
+    F * (w * N_total + B * _cache) / (c * B * N_active * BW),
     name="balance_pass",
     source="derived",
     meaning="pass from which arithmetic takes longer: for one short sequence, the balance batch "
@@ -106,7 +109,7 @@ def _derive_pass() -> Derivation:
         "the slower of reading and computing, each over all tokens of the pass",
     )
     d.substitute(
-        {"memory_time": (w * N_total + B * (L * b + b0)) / (n * BW)},
+        {"memory_time": (w * N_total + B * _cache) / (n * BW)},
         "weights and caches are read once, however many tokens pass",
     )
     d.substitute(

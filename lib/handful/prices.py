@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from sympy import Eq, Expr, Max
 
-from .latency import attention_time, compute_time, full_weight_time, kv_time
+from .latency import attention_time, cache_memory, compute_time, full_weight_time, kv_time
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
@@ -71,6 +71,7 @@ from .tiers import rematerialise_cost
     )
 )
 
+_cache = cache_memory.expression
 _ONE_MARGIN = "one margin for all that is sold; demand, rivals and round numbers left out"
 _GUESSES = (
     "active parameters, chip and precision are assumptions: no price list has them",
@@ -166,7 +167,7 @@ surcharge_context = Formula(
 
 output_over_input = Formula(
     q.output_over_input,
-    Max(1, F * (w * N_total + B * (L * b + b0)) / (c * new * B * N_active * BW)),
+    Max(1, F * (w * N_total + B * _cache) / (c * new * B * N_active * BW)),
     source="1:47:56",
     meaning="memory over compute time in decode: what an answer's token costs more than a prompt's",
     conventions=(
@@ -179,7 +180,7 @@ output_over_input = Formula(
 
 implied_batch = Formula(
     q.batch,
-    w * N_total / Max(0, rho_out * c * new * N_active * BW / F - (L * b + b0)),
+    w * N_total / Max(0, rho_out * c * new * N_active * BW / F - _cache),
     name="implied_batch",
     source="1:47:56; derived",
     meaning="batch at which an answer's token costs so much more than a prompt's",
@@ -365,7 +366,7 @@ def _derive_batch() -> Derivation:
     )
     d.solve("batch", "the chips cancel")
     d.claim(
-        Eq(B, w * N_total / (rho_out * c * new * N_active * BW / F - (L * b + b0))),
+        Eq(B, w * N_total / (rho_out * c * new * N_active * BW / F - _cache)),
         "a ratio of 1 gives the balance batch back",
     )
     return d

@@ -27,7 +27,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .nearest import nearest
-from .units import UNITS
+from .units import UNITS, whole_count
 
 if TYPE_CHECKING:
     from .facts import Row
@@ -134,7 +134,7 @@ def parse_live(text: str) -> tuple[str, dict[str, float | str], int]:
         key, equals, value = setting.partition("=")
         if not equals:
             raise QueryError(f"{setting!r} in {text!r} is no setting; write name=value.")
-        if key in (*CHOICES, "fit", "unit"):
+        if key in (*CHOICES, "fit", "unit", "whole"):
             given[key] = value
             continue
         try:
@@ -149,7 +149,11 @@ def parse_live(text: str) -> tuple[str, dict[str, float | str], int]:
 
 
 class Result(NamedTuple):
-    """A formula's answer, to be shown in `unit`: `chosen` is what of `given` chose a scenario."""
+    """A formula's answer, to be shown in `unit`.
+
+    `chosen` is what of `given` chose a scenario; `whole` says which whole number `value` is, as
+    `units.whole_count` has it.
+    """
 
     formula: Formula
     value: float
@@ -157,6 +161,7 @@ class Result(NamedTuple):
     chosen: dict[str, float | str]
     digits: int
     unit: str
+    whole: str = ""
 
 
 def shown_unit(formula: Formula, wanted: float | str) -> str:
@@ -185,9 +190,13 @@ def evaluate(text: str) -> Result:
 
     >>> evaluate("expert_coverage batch=1 digits=1 unit=%").unit
     '%'
+    >>> evaluate("batch_that_fits context=1e6 whole=down").value
+    1360.0
     """
     name, given, digits = parse_live(text)
-    wanted = given.pop("unit", None)
+    wanted, whole = given.pop("unit", None), str(given.pop("whole", ""))
+    if whole not in ("", "up", "down", "near"):
+        raise QueryError(f"whole={whole} in {text!r} is none of up, down and near.")
     formulas = registry()
     if name not in formulas:
         raise QueryError(
@@ -218,7 +227,8 @@ def evaluate(text: str) -> Result:
     except ValueError as error:
         raise QueryError(f"{text!r} cannot be computed: {error}") from error
     unit = shown_unit(formula, wanted) if wanted is not None else formula.gives.unit
-    return Result(formula, float(value), given, chosen, digits, unit)
+    value = float(whole_count(float(value), whole))
+    return Result(formula, value, given, chosen, digits, unit, whole)
 
 
 # Facts

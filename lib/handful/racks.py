@@ -20,7 +20,7 @@ from __future__ import annotations
 from sympy import Eq, Expr, Max, Min, ceiling
 
 from . import experts
-from .latency import expert_coverage
+from .latency import cache_memory, expert_coverage
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
@@ -525,7 +525,7 @@ copied_weights = Formula(
 
 resident_caches = Formula(
     q.resident_caches,
-    B_n * (L * b + b_0),
+    B_n * cache_memory.expression,
     source="1:06:26",
     meaning="caches of a chip's own sequences",
     conventions=("attention is not shared among chips",),

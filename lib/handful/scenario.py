@@ -180,7 +180,7 @@ RULES: list[dict[str, Any]] = [
             "+",
             ["*", "total_parameters", "bytes_per_parameter"],
             ["*", "context", "kv_bytes_per_token"],
-            "kv_window_bytes",
+            ["*", "kv_window_bytes", ["min", 1, ["*", "context", ["^", "window_tokens", -1]]]],
         ],
         "right": ["*", "memory_capacity", "devices"],
         "text": "Weights and one sequence take {left}; {devices} × {hardware} hold {right}, so "
@@ -338,6 +338,8 @@ def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict[str,
             "layers": s.layers,
             "d_model": s.d_model,
             "attention_heads": s.heads,
+            # Without windows a token would fill them: no bytes, and no division by zero.
+            "window_tokens": s.window_tokens or 1,
             **(of_experts if routed else dict.fromkeys(of_experts)),
         },
         "kv_elements_per_token": shapes.kv_elements_per_token(s),
@@ -496,13 +498,21 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _tree(tree: Any, known: Mapping[str, Any]) -> float:
-    """Compute the value of a rule's expression tree: sums, products and names only."""
+    """Compute the value of a rule's expression tree: what `RULES` uses of operators only."""
     if isinstance(tree, str):
         value: float = known[tree]
         return value
-    folds: dict[str, Callable[[Iterable[float]], float]] = {"+": sum, "*": math.prod}
-    fold = folds[tree[0]]
-    return fold(_tree(part, known) for part in tree[1:])
+    if isinstance(tree, int):
+        return tree
+    head, *parts = tree
+    values = [_tree(part, known) for part in parts]
+    folds: dict[str, Callable[[list[float]], float]] = {
+        "+": sum,
+        "*": math.prod,
+        "min": min,
+        "^": lambda both: both[0] ** both[1],
+    }
+    return folds[head](values)
 
 
 def notes(

@@ -307,9 +307,7 @@ def _sequences_that_fit(known: dict) -> int | None:
 
 def _memory(known: dict, fits: int | None) -> tuple[Line, ...]:
     weights, memory = latency.weight_memory(known), known["devices"] * known["memory_capacity"]
-    caches = known["batch"] * (
-        known["context"] * known["kv_bytes_per_token"] + known["kv_window_bytes"]
-    )
+    caches = known["batch"] * latency.cache_memory(known)
     inside = weights + caches <= memory
     return (
         Line("memory_bytes", "Memory of all chips", memory, "B"),

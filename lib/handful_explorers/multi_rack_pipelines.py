@@ -138,7 +138,7 @@ latency_against_stages = Explorer(
         Control(FloatLogSlider(value=3.7e-6, min=-6, max=-1.9, step=0.02), "hop_time", "Hop"),
         Control(FloatLogSlider(value=2000, min=0, max=4, step=0.02), "batch", "Micro-batch"),
     ],
-    readouts=[latency.step_time],
+    readouts=[Readout(latency.step_time, "Step, without the latency of its layers")],
     presets=[
         Preset(
             "A few milliseconds",
@@ -156,7 +156,8 @@ latency_against_stages = Explorer(
     ],
     caption="A pipeline of racks reads no faster than one rack: at any moment one of them reads "
     "for you. "
-    "A larger scale-up domain reads with all its chips at once, if communication allows.",
+    "A larger scale-up domain reads with all its chips at once, if communication allows. The "
+    "latency of the layers, which a token pays in all three, is left out.",
 )
 
 _CHIPS = ("H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72", "GB300 NVL72", "MI355X")

@@ -32,6 +32,8 @@ def test_every_derivation_has_steps_and_shows_them(name):
 # Derivations of one branch of a maximum, of a limit, or of what follows, which have tests of their
 # own.
 BRANCHES = {
+    "balance_context",
+    "balance_context_with_attention",
     "cost_per_token",
     "cost_floor",
     "weight_time",
@@ -109,14 +111,21 @@ def test_balance_with_caches_tends_to_balance_without():
     assert sympy.simplify(without - balance.balance_batch.expanded) == 0
 
 
-def test_balance_context_is_where_the_balance_runs_away():
-    denominator = 1 / balance.balance_batch_with_kv.derivation.result
-    assert (
-        sympy.simplify(
-            denominator.subs(q.context.symbol, balance.balance_context.derivation.result)
-        )
-        == 0
-    )
+@pytest.mark.parametrize(
+    "batch, context",
+    [
+        (balance.balance_batch_with_kv, balance.balance_context),
+        (balance.balance_batch_with_attention, balance.balance_context_with_attention),
+    ],
+)
+def test_balance_context_is_where_the_balance_runs_away(batch, context):
+    """The derivations are of models whose layers all read every token."""
+    bare = {q.kv_window_bytes.symbol: 0}
+    denominator = 1 / batch.derivation.result.subs(bare)
+    found = context.derivation.result
+    assert sympy.simplify(denominator.subs(q.context.symbol, found)) == 0
+    of_formula = context.expanded.subs(bare).replace(sympy.Max, lambda *args: args[-1])
+    assert sympy.simplify(of_formula - found) == 0
 
 
 def _balance() -> Derivation:

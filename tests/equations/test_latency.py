@@ -5,13 +5,14 @@ limits.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful import balance, latency, sparsity
+from handful import balance, latency, memory_wall, multi_rack_pipelines, shapes, sparsity
 from handful.facts import get
 from handful.scenario import page_rows, values
 
@@ -307,3 +308,72 @@ def test_latency_of_a_layer_follows_model_and_domain(chip, model, per_layer):
     assert known["layer_latency"] == pytest.approx(per_layer) and latency.fixed_time(
         known
     ) == pytest.approx(known["layers"] * per_layer)
+
+
+CONTEXTS = [2**k for k in range(21)]
+
+
+@pytest.mark.parametrize("model", [row["name"] for row in page_rows()["model"]])
+def test_a_cache_never_takes_more_than_full_attention_would(model):
+    """Windows keep what they have seen, up to what they hold.
+
+    Checked against `shapes`, which counts the elements of layers whose windows are taken away.
+    """
+    shape = shapes.shape(model)
+    whole = replace(shape, window_tokens=0, full_attention_layers=None)
+    window = shape.window_tokens or 1
+    known = values("H100 SXM", model, "bf16")
+
+    def held(context):
+        return latency.cache_memory(known, context=context)
+
+    contexts = sorted({*CONTEXTS, window - 1 or 1, window, window + 1, 1_000_000})
+    for context in contexts:
+        most = 2 * context * shapes.kv_elements_per_token(whole)
+        assert held(context) <= most * (1 + 1e-12)
+        if context <= window:  # no window has let go of a token yet
+            assert held(context) == pytest.approx(most)
+    taken = [held(context) for context in contexts]
+    assert taken == sorted(taken)
+    assert held(window * (1 + 1e-9)) == pytest.approx(held(window), rel=1e-8)
+    growing = 2 * shapes.kv_elements_per_token(shape)
+    assert held(2e6) - held(1e6) == pytest.approx(1e6 * growing)
+
+
+def test_a_short_chat_is_charged_what_it_has_read():
+    """Gemma 3 on an H100 at 128 tokens: an eighth of each window, and room for it."""
+    known = values("H100 SXM", "Gemma 3 27B", "bf16", 128)
+    assert latency.cache_memory(known) == 2 * 2 * 62 * 16 * 128 * 128
+    assert latency.batch_that_fits(known, devices=1) > 1
+    assert latency.batch_that_fits(known) == pytest.approx(
+        (640e9 - 2 * known["total_parameters"]) / latency.cache_memory(known)
+    )
+
+
+@pytest.mark.parametrize("model", ["Gemma 3 27B", "gpt-oss-120b", "Llama 3.1 70B"])
+@pytest.mark.parametrize("context", [1, 100, 1024, 5000, 1e6])
+def test_a_context_gives_its_room_back(model, context):
+    """Below a window and above it, the context of a cache is that of its bytes."""
+    known = values("H200 SXM", model, "bf16", context)
+    room = latency.cache_memory(known) + known["total_parameters"] * 2
+    chips = {"memory_capacity": room, "devices": 1, "batch": 1}
+    assert memory_wall.context_that_fits(known | chips) == pytest.approx(context, rel=1e-6)
+    assert multi_rack_pipelines.context_of_stages(
+        known | chips, micro_batch=1, pipeline_stages=1
+    ) == pytest.approx(context, rel=1e-6)
+    weights = latency.cache_memory(known)
+    assert memory_wall.wall_context(
+        known, batch=1, total_parameters=weights / 2, routed_parameters=0, active_parameters=1
+    ) == pytest.approx(context)
+    for limit, work in (
+        (balance.balance_context, latency.compute_time),
+        (balance.balance_context_with_attention, _all_work),
+    ):
+        at = limit(known)
+        assert latency.kv_time(known, context=at, batch=1) == pytest.approx(
+            work(known, context=at, batch=1)
+        )
+
+
+def _all_work(known, **at):
+    return latency.compute_time(known, **at) + latency.attention_time(known, **at)

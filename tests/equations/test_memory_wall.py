@@ -36,8 +36,11 @@ def test_windows_move_the_wall_nearer_and_a_full_memory_leaves_no_context():
     bare = {**known, "kv_window_bytes": 0}
     assert memory_wall.wall_context(known, batch=8) < memory_wall.wall_context(bare, batch=8)
     assert memory_wall.context_that_fits(values(hardware="H100 SXM", model="Kimi K2"), batch=1) == 0
-    # So many sequences that their windows alone are more to read than the weights.
-    assert memory_wall.wall_context(known, batch=1e6) == 0
+    # So many sequences that their windows are more to read than the weights before they are full.
+    short = memory_wall.wall_context(known, batch=1e6)
+    assert 0 < short < known["window_tokens"]
+    read = 1e6 * latency.cache_memory(known, context=short)
+    assert read == pytest.approx(latency.weight_memory(known), rel=1e-3)
 
 
 def count_reads(context, layers):

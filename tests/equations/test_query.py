@@ -28,3 +28,18 @@ def test_a_number_is_shown_in_the_unit_that_its_sentence_wants(request_text, sho
 def test_another_unit_is_refused_by_name(request_text):
     with pytest.raises(QueryError, match=r"^unit=.* cannot show .* possible\.$"):
         evaluate(request_text)
+
+
+@pytest.mark.parametrize("way, fits", [("down", 26), ("up", 27), ("near", 26)])
+def test_a_count_is_shown_as_a_whole_number(way, fits):
+    """A fraction of a sequence has no seat: 26.4 of them are 26, and to hold them takes 27."""
+    request = "batch_that_fits devices=1 memory_capacity=100 total_parameters=48 context=1"
+    found = evaluate(
+        f"{request} bytes_per_parameter=1 kv_bytes_per_token=1.97 kv_window_bytes=0 whole={way}"
+    )
+    assert (found.value, found.whole) == (fits, way)
+
+
+def test_a_whole_number_of_no_kind_is_refused():
+    with pytest.raises(QueryError, match=r"^whole=about in .* is none of up, down and near\.$"):
+        evaluate("batch_that_fits whole=about")

@@ -192,8 +192,7 @@ def test_a_model_that_does_not_fit_is_said_not_to(chip):
             words = latency_against_batch.alt_text(hardware=chip, model=model, precision=precision)
             told = f"does not fit: its weights fill {chips:,} such chips, and the machine has"
             assert (told in words) is (chips > known["devices"]), words
-            # Where the model fits, the windows of a whole batch may still leave no room.
-            assert "room for 0" not in words or known["kv_window_bytes"]
+            assert "room for 0" not in words  # a context that is short enough has room
 
 
 SMALL = {"hardware": "A100 80GB", "model": "DeepSeek-V3", "precision": "bf16"}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 import subprocess
 import textwrap
@@ -20,9 +21,9 @@ from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 from matplotlib.figure import Figure
 
-from handful import latency
+from handful import latency, scenario
 from handful.symbolic.quantities import find
-from handful.units import MINUS, NBSP, UNITS, axis_title, format_ticks, whole_count
+from handful.units import MINUS, NBSP, UNITS, axis_title, format_ticks, format_value, whole_count
 from handful_explorers.plotting import figure, scenes
 from handful_explorers.plotting import labels as places
 from handful_explorers.plotting.describe import plain
@@ -212,7 +213,7 @@ def names(explorer: Explorer, axes) -> tuple[Counter, Counter]:
         must.update(point[2] for point in group.at if len(point) > 2)
     for mark in explorer.marks:
         low, high = axes.get_xlim() if mark.axis == "x" else axes.get_ylim()
-        if low <= v["marks"][mark.label] <= high:
+        if low <= v["places"][mark.label][0] <= high:
             value = whole_count(v["marks"][mark.label], mark.whole)
             must[f"{mark.label} {plain(value, mark.formula.gives.unit, 3)}"] += 1
     return must, Counter(list(v["dots"]))
@@ -434,3 +435,20 @@ def test_a_figure_that_is_shown_elsewhere_has_no_formulas_either():
     )
     texts = [text for text in made.figure().axes[0].texts if "$1" in text.get_text()]
     assert texts and not any(text.get_parse_math() for text in texts)
+
+
+@pytest.mark.parametrize("hardware, model", [("H100 SXM", "Llama 3.1 70B"), ("GB200 NVL72", None)])
+def test_a_plot_of_two_results_is_hatched_where_the_batch_does_not_fit(hardware, model):
+    """Larger batches stream more slowly, so that they lie to the left of the last that fits."""
+    explorer = EXPLORERS["fast-and-slow"]
+    state = {"hardware": hardware, "model": model or "DeepSeek-V3", "precision": "fp8"}
+    known = scenario.values(**state)
+    fits = math.floor(latency.batch_that_fits(known))
+    at = latency.tokens_per_user(known, batch=fits)
+    axes = explorer.figure(**state).axes[0]
+    low, high = axes.get_xlim()
+    [strip] = [patch for patch in axes.patches if patch.get_hatch()]
+    assert strip.get_x() == pytest.approx(low)
+    assert strip.get_x() + strip.get_width() == pytest.approx(at)
+    assert low < at < high
+    assert any(text.get_text() == f"room for {format_value(fits, '1')}" for text in axes.texts)

@@ -135,6 +135,29 @@ def test_what_a_sentence_rests_on(place, kind, text):
         )
 
 
+HOPS = "batch=2000 pipeline_stages=4 hop_time="
+
+
+def test_one_sentence_says_what_hops_do_to_a_step():
+    """Whatever the scenario: that their length decides, or that both lengths come to the same."""
+    told = [text for place, _, text in STATED if place.startswith("pipelining.md") and HOPS in text]
+    truths = [everywhere(Condition(text)) for text in told]
+    assert len(told) == 3
+    assert all(sum(truth[case] for truth in truths) == 1 for case in truths[0])
+
+
+@pytest.mark.parametrize("page", ["pipelining", "why-pipelining-is-not-wise"])
+def test_a_chapter_says_that_its_steps_have_no_latency_of_layers(page):
+    """Its formulas take the bare step, so that the text names what is left out, and how much."""
+    text = " ".join((BOOK / f"{page}.md").read_text("utf-8").split())
+    assert "step_time" in text and "with_latency" not in text
+    sentences = [said for said in re.split(r"(?<=\.) ", text) if "{live}`fixed_time`" in said]
+    assert len(sentences) == 1
+    assert "leave out the latency of the layers" in text or (
+        "the step times in this chapter leave it out" in text
+    )
+
+
 LIVE = re.compile(r"\{live\}(`+)(.+?)\1", re.S)
 BLOCK = re.compile(r"^(:{3,})\{where\} (.+?)\n.*?^\1$", re.S | re.M)
 WITHIN = re.compile(r"\{where\}(`{2,})([^|]+)\|.+?\1(?!`)", re.S)

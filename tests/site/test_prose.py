@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from handful import facts
+from handful.query import registry
 from handful_site.extensions.roles import RoleError, parse_live
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -193,3 +194,27 @@ def test_what_is_drawn_goes_by_name_and_not_by_colour(path):
     """A palette has two themes and a print; a curve has one name."""
     lines = path.read_text("utf-8").splitlines()
     assert [line for line in lines if COLOURS.search(line)] == []
+
+
+COUNTED = re.compile(r"\{live\}`(\w+)([^`]*)`")
+
+
+def test_your_models_counts_are_whole():
+    """There is no half sequence, token or network: "room for 26.5" is room for 26."""
+    text = (BOOK / "your-model.md").read_text("utf-8")
+    counts = {
+        name + rest
+        for name, rest in COUNTED.findall(text)
+        if (registry()[name].gives.unit in ("sequence", "token") or name == "domains_to_hold")
+        and name != "machine_balance"  # a ratio of two rates
+    }
+    assert len(counts) > 10
+    assert [asked for asked in sorted(counts) if "whole=" not in asked] == []
+
+
+def test_your_models_table_says_where_the_room_ends():
+    text = (BOOK / "your-model.md").read_text("utf-8")
+    after = text.split("| Sequences at once |")[1].split("## What does it cost?")[0]
+    last = max(int(asked) for asked in re.findall(r"batch=(\d+)", after))
+    assert f"{{where}} batch_that_fits >= 1 and batch_that_fits < {last}\n" in after
+    assert "{where} batch_that_fits < 1\n" in after

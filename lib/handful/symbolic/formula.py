@@ -340,12 +340,12 @@ def fill_constants(expression: sympy.Expr) -> sympy.Expr:
 
 
 def fill_defaults(expression: sympy.Expr) -> sympy.Expr:
-    """Replace every quantity that has a default by it."""
+    """Replace every quantity that has a default by it, but for those that are printed."""
     return expression.subs(
         {
             q.symbol: sympy.nsimplify(q.default)
             for q in _standing(expression).values()
-            if q.default is not None
+            if q.default is not None and not q.printed
         }
     )
 

@@ -104,7 +104,7 @@ kv_bytes_per_token = quantity(
 kv_window_bytes = quantity(
     r"b_{0}",
     _byte / _sequence,
-    "bytes of cache in sliding-window layers, which stop growing",
+    "bytes of cache in sliding-window layers once their windows are full",
     default=0,
     zero=True,
 )
@@ -625,7 +625,11 @@ windowed_bytes_per_token = quantity(
     r"b_{\mathrm{window}}", _byte / _token, "cache of a token in sliding-window layers", zero=True
 )
 window_tokens = quantity(
-    r"W", _token / _sequence, "latest tokens that a sliding-window layer reads"
+    r"W",
+    _token / _sequence,
+    "latest tokens that a sliding-window layer reads",
+    default=1,
+    printed=True,
 )
 block_tokens = quantity(r"L_{\mathrm{block}}", _token, "tokens in one block of context")
 selected_blocks = quantity(r"k_{\beta}", _sequence**-1, "blocks that a step reads in full")

@@ -89,7 +89,7 @@ class Quantity:
     ``unit`` is a key of ``handful.units``.  ``default`` is the value where the caller gives none;
     ``constant`` marks those that a reader never changes.  Quantities with a default are left out of
     displayed formulas, so that the page shows B·N/(n·F) with a plain 2 while the dimensions still
-    come out.
+    come out; ``printed`` marks those that stand there all the same.
     """
 
     name: str
@@ -99,6 +99,7 @@ class Quantity:
     meaning: str
     default: float | None = None
     constant: bool = False
+    printed: bool = False
     zero: bool = False
     signed: bool = False
     section: str = ""

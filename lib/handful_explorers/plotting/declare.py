@@ -227,11 +227,10 @@ class Mark:
 
     It is upright (axis "x") or level ("y").  band: factors (low, high); a shaded strip in place of
     a line.  limit: no more fits than this, so that all beyond is hatched, and words say so of a
-    cursor there, or of a curve that is higher there; words only where another quantity than the
-    sweep's runs along the axis.  of: the control that the limit is for, where it is not the sweep:
-    words only.  needs: chips that hold the model alone; where there are fewer, words say that in
-    place of the mark.  whole: as a curve's.  none: words that follow the label where the value is 0
-    or endless.
+    cursor there, or of a curve that is higher there.  of: the control that the limit is for, where
+    it is not the sweep: words only.  needs: chips that hold the model alone; where there are fewer,
+    words say that in place of the mark.  whole: as a curve's.  none: words that follow the label
+    where the value is 0 or endless.
     """
 
     formula: Formula

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from handful.symbolic.quantities import table
+from handful.units import whole_count
 
 from .declare import CHOICES, Mark, Readout
 from .validation import check_entry
@@ -98,6 +100,9 @@ def values(explorer: Explorer, state: Mapping[str, Any]) -> dict[str, Any]:
         if explorer.across:
             out["across"][curve.id] = along(explorer.across[0], known)
     out["marks"] = {mark.label: at_cursor(mark) for mark in explorer.marks}
+    out["places"] = {
+        m.label: _place(explorer, state, m, out["marks"][m.label]) for m in explorer.marks
+    }
     out["lacking"] = {}
     for part, chips in explorer.needs():
         known = symbol_values(explorer, state, part.given, part.scenario)
@@ -110,6 +115,24 @@ def values(explorer: Explorer, state: Mapping[str, Any]) -> dict[str, Any]:
     out["dots"] = dots(explorer, state, cursor)
     out["points"] = [i for i, group in enumerate(explorer.points) if group.shown(state)]
     return out
+
+
+def _place(
+    explorer: Explorer, state: Mapping[str, Any], mark: Mark, value: float
+) -> tuple[float, float]:
+    """Return where a mark stands along its axis, and which end of it lies beyond: ±inf.
+
+    Where another quantity than the sweep's runs along the axis, that is its value there; larger
+    values of the sweep may lie to the left.
+    """
+    if mark.axis != "x" or not explorer.across or not math.isfinite(value):
+        return value, math.inf
+    x, known = explorer.sweep, symbol_values(explorer, state, mark.given, mark.scenario)
+    at, end = (
+        float(explorer.across[0](known | {x.name: swept}))
+        for swept in (max(whole_count(value, mark.whole), x.low), x.high)
+    )
+    return at, math.copysign(math.inf, end - at)
 
 
 def dots(

@@ -217,7 +217,8 @@ class Explorer:
 
         Keys: "x" (the grid), "curves" (id → array), "across" (id → array, parametric only), "at"
         (id → value at the cursor), "bands" (id → Shade), "marks" (label →
-        value), "lacking" (label → chips that the model alone takes, where there are fewer),
+        value), "places" (label → where it stands, and ±inf for the end that lies beyond),
+        "lacking" (label → chips that the model alone takes, where there are fewer),
         "readouts" (label → value), "dots" (label → (x, y)), "points" (places of
         the groups that are shown).
         """

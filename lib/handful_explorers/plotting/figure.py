@@ -110,7 +110,7 @@ def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
         for place in [*values["dots"].values(), *_measured(explorer, values)]
         for x, y in [_point(axes, *place)]
     ]
-    _rules(axes, explorer, values["marks"], frame, taken, lines)
+    _rules(axes, explorer, values, frame, taken, lines)
     _dots(axes, explorer, values, frame, taken, lines)
     for i, group in _groups(explorer, values):
         names.append((frame[1], f"○ {group.label}", PALETTE[i % len(PALETTE)]))
@@ -342,30 +342,32 @@ def _write(axes, place: labels.Place, text: str, size: float, colour: str) -> No
 
 
 def _rules(
-    axes, explorer: Explorer, values: dict[str, float], frame: labels.Box, taken: list, lines: list
+    axes, explorer: Explorer, values: dict[str, Any], frame: labels.Box, taken: list, lines: list
 ) -> None:
     """Draw the rules with their words; add the words to `taken` and the rules to `lines`."""
     import numpy as np
 
     found = []
     for mark in explorer.marks:
-        value, upright = values[mark.label], mark.axis == "x"
-        if not math.isfinite(value) or mark.of or (mark.limit and explorer.across):
+        (value, end), upright = values["places"][mark.label], mark.axis == "x"
+        if not math.isfinite(value) or mark.of:
             continue
         line, span = (axes.axvline, axes.axvspan) if upright else (axes.axhline, axes.axhspan)
         line(value, color=SOFT, linewidth=1, dashes=(3, 3))
         if mark.band:
             span(value * mark.band[0], value * mark.band[1], color=SOFT, alpha=0.12, linewidth=0)
         low, high = axes.get_xlim() if upright else axes.get_ylim()
-        if mark.limit and value < high:
-            span(max(value, low), high, facecolor="none", edgecolor=SOFT, alpha=0.35, hatch="//")
+        strip = (low, min(value, high)) if end < 0 else (max(value, low), high)
+        if mark.limit and strip[0] < strip[1]:
+            span(*strip, facecolor="none", edgecolor=SOFT, alpha=0.35, hatch="//")
         if low <= value <= high:
             at = np.full(100, value)
             along = np.linspace(*(frame[1::2] if upright else frame[::2]), 100)
             other = np.full(100, (axes.get_ylim() if upright else axes.get_xlim())[0])
             place = _points(axes, at, other)[0] if upright else _points(axes, other, at)[1]
             lines.append((place, along) if upright else (along, place))
-            found.append((f"{mark.label} {written(mark, value)}", place[0], upright))
+            told = written(mark, values["marks"][mark.label])
+            found.append((f"{mark.label} {told}", place[0], upright))
     for text, at, upright in found:
         places = labels.along_a_rule(at, upright, 8.5, frame)
         place = labels.choose(places, text, 8.5, frame, taken, lines) or places[0]

@@ -22,6 +22,7 @@ def memory_played(
     >>> [row[:2] for row in memory_played()[1]]
     [['1', '1'], ['2', '2'], ['4', '4'], ['8', '8']]
     """
+    from handful.latency import cache_memory
     from handful.scenario import values
     from handful.units import format_value
     from handful_evidence.simulate.pipeline import decode
@@ -36,12 +37,7 @@ def memory_played(
         )
         chips = many * known["devices"]
         weights = known["bytes_per_parameter"] * known["total_parameters"] / chips
-        caches = (
-            busy
-            * micro_batch
-            * (known["context"] * known["kv_bytes_per_token"] + known["kv_window_bytes"])
-            / chips
-        )
+        caches = busy * micro_batch * cache_memory(known) / chips
         rows.append(
             [
                 str(many),

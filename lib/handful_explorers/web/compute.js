@@ -62,6 +62,8 @@ const isPicker = (control) => control.type === "choice" && Boolean(control.rows)
  * @typedef {object} ShownMark
  * @property {ModelMark} mark
  * @property {number} value
+ * @property {number} place where it stands along its axis
+ * @property {boolean} down whether what lies beyond is to the left
  * @property {Pair} [lacking] chips that the model alone takes, and the fewer that there are
  * @typedef {object} Dot
  * @property {string} label
@@ -372,12 +374,15 @@ export class Model extends Values {
         return NaN;
       }
     };
-    for (const mark of this.marks)
+    for (const mark of this.marks) {
+      const value = scalar(mark, mark.at);
       out.marks.push({
         mark,
-        value: scalar(mark, mark.at),
+        value,
+        ...this.placeOf(mark, value, state),
         lacking: mark.needed ? this.lacking(mark, mark.needed, state) : undefined,
       });
+    }
     for (const readout of this.readouts) {
       const value = scalar(readout, readout.at);
       if (!Number.isNaN(value)) out.readouts.push({ readout, value });
@@ -393,6 +398,24 @@ export class Model extends Values {
     const shown = shownPoints(this.spec, state);
     out.dots.push(...this.points.filter((_, i) => shown.includes(this.groups[i])).flat());
     return out;
+  }
+
+  // Where a mark stands along its axis, on which another quantity than the sweep's may run; larger
+  // values of the sweep may then lie to the left.
+  /**
+   * @param {ModelMark} mark
+   * @param {number} value
+   * @param {State} state
+   */
+  placeOf(mark, value, state) {
+    const { across } = this,
+      { name, min, max } = this.spec.x;
+    if (mark.axis !== "x" || !across || !Number.isFinite(value))
+      return { place: value, down: false };
+    const [place, end] = [Math.max(wholeCount(value, mark.whole), min), max].map((swept) =>
+      this.scalar(mark, (values) => across({ ...values, [name]: swept }), state),
+    );
+    return { place, down: end < place };
   }
 
   // Chips that the model alone takes, and those that there are, where these are fewer.

@@ -757,18 +757,15 @@ export class Explorer {
   marksOf(result) {
     return (
       result.marks
-        // What fits is a place along the sweep, and another quantity may run along the axis.
         // One of a control is words only.
-        .filter(
-          ({ mark, value }) =>
-            Number.isFinite(value) && !mark.of && !(mark.limit && this.spec.across),
-        )
-        .map(({ mark, value, lacking }) => ({
+        .filter(({ mark, place }) => Number.isFinite(place) && !mark.of)
+        .map(({ mark, value, place, down, lacking }) => ({
           key: mark.label,
           axis: mark.axis,
           band: mark.band,
           limit: mark.limit,
-          value,
+          down,
+          value: place,
           text: lacking ? "the model does not fit" : `${mark.label} ${written(mark, value)}`,
         }))
     );

@@ -29,6 +29,7 @@ import { axisTitle, formatTicks, roundTimes, tickStep } from "./units.js";
  * @property {number} value
  * @property {Pair} [band]
  * @property {boolean} [limit] all beyond it is hatched
+ * @property {boolean} [down] what lies beyond is to the left
  * @property {boolean} [beside]
  * @property {boolean} [guess] the reader's own
  * @property {string} text
@@ -610,7 +611,8 @@ export class Plot {
       const [from, to] = mark.axis === "x" ? [left, right] : [top, bottom];
       /** @param {number} v */
       const edge = (v) => Math.min(Math.max(onto(v), from), to);
-      const strip = stripOf(mark, edge, mark.axis === "x" ? right : top);
+      const aside = mark.down ? left : right,
+        strip = stripOf(mark, edge, mark.axis === "x" ? aside : top);
       if (!(at >= from - 0.5 && at <= to + 0.5) && !(strip && strip[1] - strip[0] > 1)) continue;
       const item = this.pools.mark.get(mark.key),
         upright = mark.axis === "x",

@@ -202,6 +202,7 @@ export function modelRow(s) {
       layers: s.layers,
       d_model: s.d_model,
       attention_heads: s.heads,
+      window_tokens: s.window_tokens || 1,
       expert_layers: routed ? layers : null,
       dispatch_bytes: routed ? 1 : null,
       combine_bytes: routed ? 2 : null,

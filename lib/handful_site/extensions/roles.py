@@ -57,7 +57,7 @@ def live(text: str) -> dict:
     """
     from handful.units import format_value
 
-    formula, value, given, chosen, digits, unit = evaluate(text)
+    formula, value, given, chosen, digits, unit, whole = evaluate(text)
     known = scenario_values(**chosen)
     # What neither the scenario nor the author sets has a default, which the page needs too.
     rest = {
@@ -71,6 +71,7 @@ def live(text: str) -> dict:
         "digits": digits,
         **({"values": rest} if rest else {}),
         **({"unit": unit} if unit != formula.gives.unit else {}),
+        **({"whole": whole} if whole else {}),
         "text": format_value(value, unit, digits),
     }
 

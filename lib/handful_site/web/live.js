@@ -9,7 +9,7 @@
 import { h, put } from "../../handful_explorers/web/dom.js";
 import { lacks, store, whyMissing } from "../../handful_explorers/web/scenario.js";
 import { compile } from "../../handful_explorers/web/tree.js";
-import { formatValue } from "../../handful_explorers/web/units.js";
+import { formatValue, wholeCount } from "../../handful_explorers/web/units.js";
 import { asButton, openInPlace } from "./in_place.js";
 
 const BESIDE = ", and beside it "; // heard before the pinned scenario's number
@@ -56,6 +56,7 @@ function split(set = {}) {
  * @property {State} [set]
  * @property {number} [digits]
  * @property {string} [unit] where it is not shown in the formula's own
+ * @property {import("../../handful_explorers/web/units.js").Whole} [whole] which whole number
  * @property {SymbolValues} [values]
  * @typedef {object} Computed
  * @property {string} text
@@ -99,7 +100,7 @@ export function mountLive(root = document) {
       const reason = whyMissing(lacking.name, choice);
       return { text: "–", values, pinned, symbols, reason };
     }
-    const value = run(values);
+    const value = wholeCount(run(values), number.whole);
     return {
       value,
       values,
