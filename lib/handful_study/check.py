@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from typing import Any
 
 from handful.symbolic.dimensions import Dimension
 from handful.symbolic.parse_quantity import COUNTED, WrittenError, fits, read
@@ -28,6 +30,7 @@ from .problem_model import Problem, schedule_goal
 
 POINTS = 24  # at which two formulas are compared
 SAME = 1e-9
+ROUNDED = "That is rounded to a whole number: write what it was before."
 _DOLLARS = r"^\s*(?:US\s*\$|USD)\s*"
 _PRICE = (
     r"^\s*([-+−]?)\s*(?:US\s*\$|\$|USD)?\s*([-+−]?[0-9.,]+(?:e[-+−]?[0-9]+)?)\s*(?:\$|dollars?|USD)?"
@@ -121,6 +124,10 @@ def check_number(problem: Problem, text: str, seed: int) -> Verdict:
     for turn, wrong in enumerate(problem.wrong_values(seed)):
         if near(value, wrong, problem.tolerance):
             return Verdict("wrong", problem.words(problem.wrong[turn].says, seed), turn)
+    counts = UNITS[problem.unit].kind == "count" and problem.unit != "%"
+    counts = counts and bool(problem.unit != "1" or problem.named_unit)
+    if counts and value and value in (math.floor(right), math.ceil(right)):
+        return Verdict("unread", ROUNDED)
     if value and near(-value, right, problem.tolerance):
         return Verdict("wrong", "The size is right, the sign is not.")
     if re.search(r"^[^0-9]*[0-9]{1,3},[0-9]{3}(?![0-9,.])", text) and near(
@@ -310,6 +317,46 @@ def spellings(problem: Problem) -> dict[str, str]:
     return {spelling: name for name in problem.letters for spelling in (letter(name), name)}
 
 
+def letters_apart(tree, known: Mapping[str, str]):
+    """Return a tree in which letters that were written side by side are multiplied.
+
+    The book prints products without a sign, so a learner may write them as one word.  A power is
+    that of the last letter, and what cannot be read in just one way stays as it is.
+
+    >>> known = dict.fromkeys(["B", "L", "b", "w", "N_total", "BW"], "")
+    >>> letters_apart(["/", "BLb", "wN_total"], known)
+    ['/', ['*', ['*', 'B', 'L'], 'b'], ['*', 'w', 'N_total']]
+    >>> letters_apart(["^", "Lb", 2], known), letters_apart("BW", known), letters_apart("BX", known)
+    (['*', 'L', ['^', 'b', 2]], 'BW', 'BX')
+    """
+    if isinstance(tree, str):
+        return _product(_split(tree, known))
+    if not isinstance(tree, list):
+        return tree
+    head, *rest = tree
+    if head == "^" and isinstance(rest[0], str):
+        *before, base = _split(rest[0], known)
+        power = ["^", base, letters_apart(rest[1], known)]
+        return _product([*before, power])
+    return [head, *(letters_apart(part, known) for part in rest)]
+
+
+def _product(parts: Sequence[Any]) -> Any:
+    return reduce(lambda left, right: ["*", left, right], parts)
+
+
+def _split(name: str, known: Mapping[str, str]) -> list[str]:
+    """Return the letters that a name consists of; the name where that is not clear."""
+    if name in known:
+        return [name]
+    ways: list[list[list[str]]] = [[[]], *([] for _ in name)]
+    for end in range(1, len(name) + 1):
+        for one in known:
+            if name[:end].endswith(one):
+                ways[end] += [[*way, one] for way in ways[end - len(one)]][:2]
+    return ways[-1][0] if len(ways[-1]) == 1 else [name]
+
+
 def letter(name: str) -> str:
     """Return a quantity's letter as it is typed.
 
@@ -330,8 +377,9 @@ def check_expression(problem: Problem, text: str) -> Verdict:
         written = expressions.parse(text)
     except ExpressionError as error:
         return Verdict("unread", str(error))
+    written = letters_apart(written, known)
     for name in expressions.written_names(text):
-        if name not in known:
+        if _split(name, known)[0] not in known:
             return Verdict(
                 "unread",
                 f"{name!r} is none of the letters of this answer, which are "

@@ -39,9 +39,15 @@ OVERLAPS = """() => {
   }
   for (const e of document.querySelectorAll("button, input, select, textarea, [role=button]"))
     if (shown(e) && !e.matches(
-        ".live, .fact, .ex-control output, .ex-choice select, .bar select, .bar-rent input, "
-        + ".problem [type=radio]"))
+        ".live, .fact, .ex-control output, .ex-choice select, .problem [type=radio]"))
       faults.push(`on paper stands ${e.outerHTML.slice(0, 120)}`);
+  // What is chosen stands there as words: no frame, no arrow, nothing cut off.
+  for (const e of document.querySelectorAll("figure.explorer :is(output, select)")) {
+    const { appearance, backgroundImage, borderTopWidth } = getComputedStyle(e);
+    if (shown(e) && (appearance === "auto" && e.matches("select") || backgroundImage !== "none"
+        || borderTopWidth !== "0px" || e.scrollWidth > e.clientWidth + 1))
+      faults.push(`on paper a control stands: ${e.outerHTML.slice(0, 120)}`);
+  }
   return faults; }"""
 
 
@@ -57,6 +63,37 @@ def test_a_page_that_was_read_to_its_end_is_printed_without_overlaps(site, watch
     page.emulate_media(media="print")
     tab.rest()
     assert page.evaluate(OVERLAPS) == []
+
+
+@pytest.mark.parametrize("fetched", [True, False])
+def test_a_question_that_nobody_answered_is_printed_with_its_answer(site, watch, fetched):
+    """Also while the question is still on its way, and where a browser only turns its media."""
+    tab = watch(width=1280, reduced_motion="reduce", guesses=True)
+    page = tab.page
+    if not fetched:
+        page.route("**/guess.js*", lambda route: None)
+    page.goto(f"{site}latency-and-cost.html", wait_until="load")
+    figure = page.locator("figure.explorer[data-guess]").first
+    figure.scroll_into_view_if_needed()
+    figure.locator(".ex-ask, .ex-asking" if fetched else ".ex-asking").first.wait_for()
+    if fetched:
+        figure.locator(".ex-handle, .ex-given").first.wait_for()
+    told = """(figure) => [figure.querySelector(".ex-asking") !== null,
+        [...figure.querySelectorAll(".ex-curve")].filter((e) => e.checkVisibility()).length]"""
+    before = figure.evaluate(told)
+    assert before[0]
+    page.emulate_media(media="print")
+    page.wait_for_function(
+        "(figure) => !figure.querySelector('.ex-asking')", arg=figure.element_handle()
+    )
+    assert figure.evaluate(told)[1] > 1
+    assert not figure.locator(".ex-handles").is_visible()
+    assert not figure.locator(".ex-question").is_visible()
+    page.emulate_media(media="screen")
+    page.wait_for_function(
+        "(figure) => figure.querySelector('.ex-asking')", arg=figure.element_handle()
+    )
+    assert figure.evaluate(told) == before
 
 
 def test_a_chapter_takes_no_more_paper_than_it_needs(site, watch):

@@ -558,6 +558,7 @@ def answers(problem, seed: int, rng: random.Random) -> list:
                     for sign in ("", "$", "USD ")
                     for rate in ("", "/M", " per 1M\u00a0tokens", " a million", "/MTok ", "/k")
                 ),
+                *(in_si(whole, unit) for whole in (math.floor(right), math.ceil(right))),
                 f"{right / 1e9:.6g}B",
                 f"{right * 8 / 1e9:.6g} Gb/s",
                 "8 GB",
@@ -581,6 +582,9 @@ def answers(problem, seed: int, rng: random.Random) -> list:
             *map(letter, problem.letters),
             problem.letters[0],
             f"({spelled(trees[0], problem)})^2",
+            *(re.sub(r"(?<=\w)\*(?=[A-Za-z])", "", spelled(tree, problem)) for tree in trees),
+            "".join(map(letter, problem.letters)),
+            "".join(map(letter, problem.letters)) + "^2/X",
             "1",
             "0",
             "1/0",

@@ -156,6 +156,8 @@ def test_right_is_within_the_tolerance_and_no_further():
         ("2*N_active*B/F", "right", "Right.", None),
         ("B * N_active / (F / 2)", "right", "Right.", None),
         ("2 * active_parameters * batch / peak_flops", "right", "Right.", None),
+        ("2N_activeB/F", "right", "Right.", None),
+        ("2B^2N_active/FB", "right", "Right.", None),
         ("2*N_active/F", "wrong", "Each sequence of the batch takes that long.", 0),
         (
             "6*N_active*B/F",
@@ -197,6 +199,28 @@ def test_letters_may_be_written_as_the_book_prints_them_or_by_name():
         "F": "peak_flops",
         "peak_flops": "peak_flops",
     }
+
+
+def test_letters_side_by_side_are_a_product_where_they_can_be_read_in_one_way():
+    """As the book prints them: a power is that of the last, and a divisor is all of them."""
+    two = made("answer: batch * context\nletters: [batch, context, kv_bytes_per_token]")
+    for text in ("BL", "LB", "B^2L/B", "BLb/b", "LBb^2/b^2"):
+        assert check(two, text, seed=0).kind == "right", text
+    assert check(two, "BLX", seed=0).says.startswith("'BLX' is none of the letters")
+    unclear = made("answer: micro_batch\nletters: [micro_batch, batch, memory_bandwidth]")
+    assert check(unclear, "BBW", seed=0).kind == "wrong"
+
+
+def test_a_count_that_was_rounded_is_asked_for_as_it_was():
+    """The question asks for the number before it is rounded; nobody has failed who rounded it."""
+    chips = made("answer: 5.88 * devices\ndraw:\n  devices: 1")
+    for text in ("6", "5 chips"):
+        found = check(chips, text, seed=0)
+        assert (found.kind, found.says[:15]) == ("unread", "That is rounded"), text
+    assert check(chips, "7", seed=0).kind == "wrong"
+    assert check(made("answer: 5.88 / 1"), "6", seed=0).kind == "wrong"
+    assert check(made("answer: 5.88 / 1\nnamed_unit: rounds"), "6", seed=0).kind == "unread"
+    assert check(made("answer: 1 / 4\nunit: '%'\nnamed_unit: '%'"), "1", seed=0).kind == "wrong"
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,7 @@ export class Explorer {
     this.compared = false; // whether the pinned scenario differs here
     const { asking, kept } = recall(spec, linked, ask && !search);
     this.asking = asking; // for a guess, so that nothing which answers is shown
+    this.paused = false; // while it is printed
     /** @type {import("./guess.js").Guess | null} */
     this.guess = null;
     this.offer = h("button", {
@@ -242,6 +243,7 @@ export class Explorer {
     });
     this.build();
     if (asking || kept) this.fetchGuess(asking);
+    if (linked && spec.guess) this.watchPaper();
     this.tell();
     /** @type {() => unknown} */
     this.unfollow = linked ? store.on(() => this.follow()) : () => {};
@@ -611,7 +613,7 @@ export class Explorer {
       /** @type {typeof import("./guess.js")} */
       const { Guess } = await import(new URL(`./guess.js?v=${GUESS_MARK}`, import.meta.url).href);
       this.guess ??= new Guess(this, TOOLS);
-      if (asking && store.isDefault) this.guess.begin();
+      if (asking && store.isDefault && !this.paused) this.guess.begin();
       else this.ask(false);
     } catch (error) {
       this.ask(false);
@@ -627,6 +629,20 @@ export class Explorer {
     this.guess?.tell();
     this.draw();
     this.say();
+  }
+
+  // On paper nothing asks: the plot stands with its curves, and asks again afterwards.  Not every
+  // browser says beforeprint, and the question itself may not have been fetched by then.
+  watchPaper() {
+    const paper = matchMedia("print"),
+      turn = (/** @type {boolean} */ printing) => {
+        if (printing ? !this.asking : !this.paused) return;
+        this.paused = printing;
+        this.ask(!printing);
+      };
+    addEventListener("beforeprint", () => turn(true));
+    addEventListener("afterprint", () => turn(false));
+    paper.addEventListener("change", () => turn(paper.matches));
   }
 
   // Frames ----------------------------------------------------------------------------------------

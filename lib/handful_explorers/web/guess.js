@@ -71,7 +71,6 @@ export class Guess {
     this.values = this.unset();
     /** @type {Press | null} */
     this.press = null;
-    this.paused = false;
     /** @type {Plot} */
     this.plot = /** @type {import("./explorer.js").Chart} */ (explorer.chart).plot;
     this.handles = this.about.kind === "mark" ? [] : this.xs.map((x, i) => this.makeHandle(x, i));
@@ -549,15 +548,6 @@ export class Guess {
         this.explorer.request();
       }
       this.press = null;
-    });
-    // On paper the plot stands with its curves.
-    addEventListener("beforeprint", () => {
-      this.paused = this.explorer.asking;
-      if (this.paused) this.explorer.ask(false);
-    });
-    addEventListener("afterprint", () => {
-      if (this.paused) this.explorer.ask(true);
-      this.paused = false;
     });
     const { root } = this.explorer;
     root.addEventListener("animationend", () => root.classList.remove("ex-revealing"));

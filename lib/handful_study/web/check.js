@@ -174,16 +174,27 @@ function checkNumber(spec, text, seed) {
   const turn = spec.wrong.findIndex((tree) => close(value, compile(tree)(values)));
   if (turn >= 0) return verdict("wrong", undefined, turn);
 
-  if (
-    !(value && close(-value, right)) &&
-    /^[^0-9]*[0-9]{1,3},[0-9]{3}(?![0-9,.])/.test(text) &&
-    close(value / 1000, right)
-  )
-    return verdict(
-      "unread",
-      "A comma before three digits was read as thousands: write a point instead.",
-    );
+  const odd = oddlyWritten(spec, text, value, right);
+  if (odd) return verdict("unread", odd);
   return verdict("wrong", howFar(value, right, close, spec.factors, values));
+}
+
+// What to change in an answer that may well be right as its author meant it.
+/**
+ * @param {NumberProblem} spec
+ * @param {string} text
+ * @param {number} value
+ * @param {number} right
+ */
+function oddlyWritten({ unit, counted, tolerance }, text, value, right) {
+  const counts = UNITS[unit].kind === "count" && unit !== "%" && (unit !== "1" || counted),
+    close = (/** @type {number} */ a) => near(a, right, tolerance);
+  if (counts && value && (value === Math.floor(right) || value === Math.ceil(right)))
+    return "That is rounded to a whole number: write what it was before.";
+  const thousands = /^[^0-9]*[0-9]{1,3},[0-9]{3}(?![0-9,.])/.test(text);
+  if (thousands && close(value / 1000) && !(value && close(-value)))
+    return "A comma before three digits was read as thousands: write a point instead.";
+  return "";
 }
 
 // An answer without the name of what it counts, where that is no unit.
@@ -371,6 +382,45 @@ function sameValues(at, left, right) {
   });
 }
 
+// The letters that a name consists of; the name where that is not clear.
+/**
+ * @param {string} name
+ * @param {Record<string, string>} known
+ * @returns {string[]}
+ */
+function split(name, known) {
+  if (name in known) return [name];
+  /** @type {string[][][]} */
+  const ways = [[[]]];
+  for (let end = 1; end <= name.length; end++)
+    ways[end] = Object.keys(known)
+      .filter((one) => name.slice(0, end).endsWith(one))
+      .flatMap((one) => ways[end - one.length].map((way) => [...way, one]).slice(0, 2));
+  const [found, ...others] = ways[name.length];
+  return found && !others.length ? found : [name];
+}
+
+// Letters that were written side by side, as the book prints products, are multiplied; a power is
+// that of the last one.
+/**
+ * @param {Tree} tree
+ * @param {Record<string, string>} known
+ * @returns {Tree}
+ */
+function lettersApart(tree, known) {
+  const product = (/** @type {Tree[]} */ parts) =>
+    parts.reduce((left, right) => ["*", left, right]);
+  if (typeof tree === "string") return product(split(tree, known));
+  if (!Array.isArray(tree)) return tree;
+  const [head, first, ...rest] = tree;
+  if (head === "^" && typeof first === "string") {
+    const letters = split(first, known),
+      last = letters.pop() ?? first;
+    return product([...letters, ["^", last, lettersApart(rest[0], known)]]);
+  }
+  return [head, ...tree.slice(1).map((part) => lettersApart(part, known))];
+}
+
 /**
  * @param {ExpressionProblem} spec
  * @param {string} text
@@ -392,8 +442,9 @@ function checkExpression(spec, text) {
     if (error instanceof ExpressionError) return verdict("unread", error.message);
     throw error;
   }
+  written = lettersApart(written, known);
   const letters = spec.letters.map(([letter]) => letter),
-    stranger = writtenNames(text).find((name) => !(name in known));
+    stranger = writtenNames(text).find((name) => !(split(String(name), known)[0] in known));
   if (stranger)
     return verdict(
       "unread",
