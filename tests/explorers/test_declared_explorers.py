@@ -17,6 +17,7 @@ import pytest
 import handful_explorers
 from handful import scenario
 from handful.balance import machine_balance
+from handful.query import CHOICES
 from handful.scenario import page_rows
 from handful.symbolic.solving import FormulaError
 from handful.units import format_value
@@ -263,7 +264,7 @@ def test_what_words_say_of_a_curve_is_so(name):
     """Every stretch stays, rises or falls as it is told to, and its numbers are the curve's."""
     explorer = EXPLORERS[name]
     chosen = {control.name for control in explorer.controls}
-    follows = bool(explorer.symbols() & set(scenario.values())) and "model" not in chosen
+    follows = bool(explorer.symbols() & set(scenario.values())) and not chosen & set(CHOICES)
     for state in [p.set for p in explorer.presets] + (SCENARIOS if follows else [{}]):
         try:
             values = explorer.values(**state)
