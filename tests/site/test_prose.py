@@ -196,6 +196,7 @@ def test_what_is_drawn_goes_by_name_and_not_by_colour(path):
     assert [line for line in lines if COLOURS.search(line)] == []
 
 
+LIVE_NUMBER = re.compile(r"\{live\}`([^`]+)`")
 COUNTED = re.compile(r"\{live\}`(\w+)([^`]*)`")
 
 
@@ -218,3 +219,32 @@ def test_your_models_table_says_where_the_room_ends():
     last = max(int(asked) for asked in re.findall(r"batch=(\d+)", after))
     assert f"{{where}} batch_that_fits >= 1 and batch_that_fits < {last}\n" in after
     assert "{where} batch_that_fits < 1\n" in after
+
+
+@pytest.mark.parametrize("page", sorted(path.stem for path in BOOK.glob("*.md")))
+def test_a_page_rounds_a_number_once(page):
+    """What a chapter, its cards and its problems ask for twice has the same digits in all."""
+    exercises = BOOK.parent / "exercises"
+    found: dict[tuple, set] = {}
+    for folder in (BOOK, exercises / "cards", exercises / "problems"):
+        path = folder / f"{page}.md"
+        for asked in LIVE_NUMBER.findall(path.read_text("utf-8") if path.exists() else ""):
+            name, given, digits = parse_live(asked)
+            given.pop("unit", None)
+            whole = given.pop("whole", "")
+            key = name, tuple(sorted((key, str(value)) for key, value in given.items()))
+            found.setdefault(key, set()).add((digits, whole))
+    assert {key: shown for key, shown in found.items() if len(shown) > 1} == {}
+
+
+def test_pages_ask_for_the_break_even_of_mooncake_alike():
+    """The index of numbers shows both beside each other: 725 and 730 MB/s were the same chip."""
+    pages = (BOOK / f"{page}.md" for page in ("memory-tiers", "ciphers-and-networks"))
+    lines = [
+        line
+        for page in pages
+        for line in page.read_text("utf-8").splitlines()
+        if "mooncake_breakeven" in line
+    ]
+    asked = [re.search(r"\{live\}`(break_even_bandwidth[^`]*)`", line)[1] for line in lines]
+    assert len({str(parse_live(one)) for one in asked}) == 1 < len(asked)
