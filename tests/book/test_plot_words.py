@@ -113,6 +113,36 @@ def test_words_stand_free_of_each_other_and_of_curves(page_name, width, site, sh
     assert tab.faults == []
 
 
+PRESS_EACH = f"""async (figure) => {{
+  const look = {LOOK}, found = [];
+  for (const button of figure.querySelectorAll(".ex-preset-button")) {{
+    button.click();
+    for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+    for (const pair of look(figure).overlap) found.push([button.textContent, ...pair]);
+  }}
+  return found; }}"""
+
+
+@pytest.mark.parametrize(
+    "page_of, name",
+    [
+        ("balance-batch", "roofline"),
+        ("latency-and-cost", "attention-against-context"),
+        ("over-training", "isoflop"),
+    ],
+)
+def test_two_rules_side_by_side_have_words_apart_on_the_narrowest_phone(
+    page_of, name, site, shared
+):
+    """Where the words of a rule have room on neither side of it, they stand across it."""
+    page = shared(width=320, reduced_motion="reduce").open(f"{site}{page_of}.html")
+    figure = page.locator(f"#explorer-{name}")
+    figure.scroll_into_view_if_needed()
+    figure.locator(".ex").wait_for()
+    assert figure.evaluate(LOOK)["overlap"] == []
+    assert figure.evaluate(PRESS_EACH) == []
+
+
 # What a person would not write: 1e9, 10^9, bare prefixes and abbreviations of big numbers, zeros
 # after the point (but cents), 1 × 10⁹, shares of one.
 ODD = r"""(figure) => {
