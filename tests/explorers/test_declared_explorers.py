@@ -17,7 +17,6 @@ import pytest
 import handful_explorers
 from handful import scenario
 from handful.balance import machine_balance
-from handful.query import CHOICES
 from handful.scenario import page_rows
 from handful.symbolic.solving import FormulaError
 from handful.units import format_value

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 
 from handful.symbolic.quantities import Quantity, table
 
-
 HEAD = (
     '<thead><tr><th scope="col">Letter</th><th scope="col">Name in Python</th>'
     '<th scope="col">Meaning</th><th scope="col">Dimension</th></tr></thead>'
