@@ -117,7 +117,7 @@ fast_and_slow = Explorer(
     x=Sweep("batch", 1, 65536, at=189),
     y=Scale("Cost of one token", "$/token"),
     across=(latency.tokens_per_user, Scale("Tokens per second for one user")),
-    curves=[Curve(latency.cost_per_token, "Normal mode", role="total")],
+    curves=[Curve(latency.cost_per_token, "Cost of a token", role="total")],
     given={"routed_parameters": 0},
     marks=[
         Mark(latency.cost_floor, "floor of any slow mode", axis="y"),
