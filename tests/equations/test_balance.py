@@ -109,6 +109,11 @@ def test_a_day_of_a_rack_by_hand():
     assert 2e6 < made / (20 * 211) < 3e6
     assert made * 5600 / 2000 / (20 * 211) == pytest.approx(7e6, rel=0.06)
 
+    # With few people a step takes about a third of the clock's interval, and no less.
+    alone = scenario.values("GB200 NVL72", "DeepSeek-V3", "fp8", 4096)
+    step = latency.step_time_with_latency(alone, batch=200)
+    assert step * 64 == pytest.approx(1 / 3, abs=0.04)
+
 
 def test_a_cached_number_is_used_by_the_heads_that_share_it():
     """Eight in Llama 3.1 70B; 128 in DeepSeek-V3, which use 512 numbers of 576 twice."""

@@ -252,10 +252,10 @@ def test_shared_heads_in_words_and_lengths():
     assert value("heads") == 8 * value("pairs")  # eight heads share a pair
     assert value("numbers_1") == 8 * value("numbers_3")  # an eighth
     assert value("numbers_2") < value("numbers_4") < value("numbers_3")
-    assert value("llama") == 2 * value("numbers_3") * value("llama_layers")
-    assert value("deepseek") == 2 * value("numbers_4") * value("deepseek_layers")
-    assert value("deepseek") / value("llama") == pytest.approx(1 / 5, rel=0.1)  # about a fifth
-    assert 9 < answer("= 671e9 / [models / Llama 3.1 70B / total_params_reported]").value < 10
+    # A latent is used twice by each head, and the position once.
+    twice = value("latent_heads") * (2 * value("rank") + value("rope"))
+    assert value("uses") == pytest.approx(twice / value("numbers_4"))
+    assert value("shared") == 8 and value("uses") / value("wanted") > 0.75  # not far from it
     assert value("heads") == 64  # as many as are drawn
     for step, pairs in ((2, 1), (3, 8)):
         assert texts(one.pictures[step - 1]).count("K") == pairs
