@@ -111,7 +111,7 @@ balance_against_sparsity = Explorer(
 balance_against_context = Explorer(
     "balance-against-context",
     "The balance batch runs away with the context",
-    x=Sweep("context", 100, 1e6, at=2000),
+    x=Sweep("context", 100, 1e6, at=4096),
     y=Scale("Batch", "sequence"),
     curves=[
         Curve(balance.balance_batch_with_attention, "To balance", role="total", whole="up"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from handful import balance, latency, scenario
+from handful import balance, facts, latency, scenario
 
 H100 = dict(peak_flops=989e12, memory_bandwidth=3.35e12)
 
@@ -109,6 +109,10 @@ def test_a_day_of_a_rack_by_hand():
     assert 2e6 < made / (20 * 211) < 3e6
     assert made * 5600 / 2000 / (20 * 211) == pytest.approx(7e6, rel=0.06)
 
+    # A third of it with 5,600 people, and more than twice as many tokens in a benchmark.
+    assert 2000 / 5600 == pytest.approx(1 / 3, abs=0.03)
+    measured = facts.get("measured_serving", "mlperf51_nvidia_deepseek-r1_gb200_offline_72")
+    assert 2 < measured["value"] / 128_000 < 2.5
     # With few people a step takes about a third of the clock's interval, and no less.
     alone = scenario.values("GB200 NVL72", "DeepSeek-V3", "fp8", 4096)
     step = latency.step_time_with_latency(alone, batch=200)

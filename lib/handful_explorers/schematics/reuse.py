@@ -226,8 +226,8 @@ what_cancels = Schematic(
             " takes {compute_5}, a thin slice.",
         ),
         Step(
-            "More people are the only cure: {sparsity} times as many, {crowd} in all. Of the four"
-            " changes this one alone has moved the balance.",
+            "Only more people help: {sparsity} times as many, {crowd} in all. Of the four changes"
+            " sparsity alone has moved the balance.",
             "{crowd} people. Both bars are as wide as the picture, {read_6}.",
         ),
     ],
