@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from handful.query import QueryError, answer
 from handful_explorers import schematics
 from handful_explorers.plotting.scenes.shapes import rect, text
-from handful_explorers.schematics import experts, ladder, svg
+from handful_explorers.schematics import experts, ladder, reuse, svg
 from handful_explorers.schematics.schematic import (
     WIDTH,
     Number,
@@ -27,7 +27,9 @@ from handful_explorers.schematics.schematic import (
 
 ALL = {name: getattr(schematics, name) for name in schematics.__all__}
 # Digits that are part of a name, and no number.
-NAMES = re.compile(r"\b(?:H100s?|GB200|Llama 3\.1 \d+B|DeepSeek-V3|Qwen3 235B-A22B|bf16|fp8)(?!\w)")
+NAMES = re.compile(
+    r"\b(?:H100s?|GB200|Llama 3\.1 \d+B|DeepSeek-V3|Qwen3 235B-A22B|bf16|fp8|fp4)(?!\w)"
+)
 NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
 
@@ -250,16 +252,47 @@ def test_shared_heads_in_words_and_lengths():
     assert value("heads") == 8 * value("pairs")  # eight heads share a pair
     assert value("numbers_1") == 8 * value("numbers_3")  # an eighth
     assert value("numbers_2") < value("numbers_4") < value("numbers_3")
-    assert value("llama") == 2 * value("numbers_3") * value("llama_layers")
-    assert value("deepseek") == 2 * value("numbers_4") * value("deepseek_layers")
-    assert value("deepseek") / value("llama") == pytest.approx(1 / 5, rel=0.1)  # about a fifth
-    assert 9 < answer("= 671e9 / [models / Llama 3.1 70B / total_params_reported]").value < 10
+    # A latent is used twice by each head, and the position once.
+    twice = value("latent_heads") * (2 * value("rank") + value("rope"))
+    assert value("uses") == pytest.approx(twice / value("numbers_4"))
+    assert value("shared") == 8 and value("uses") / value("wanted") > 0.75  # not far from it
     assert value("heads") == 64  # as many as are drawn
     for step, pairs in ((2, 1), (3, 8)):
         assert texts(one.pictures[step - 1]).count("K") == pairs
     for kind in range(1, 5):
         share = value(f"numbers_{kind}") / value("numbers_1")
         assert boxes(one, 4)[f"bar {kind}"]["w"] == pytest.approx(WIDTH * share)
+
+
+def test_one_weight_in_words_and_lengths():
+    one = schematics.one_weight
+    value = one.value
+    balance = answer(reuse.BALANCE).value
+    assert value("slots") == math.floor(balance)  # whole multiply-adds
+    assert 0.29 < value("some") / value("slots") < 1 / 3  # nearly a third
+    assert value("crowd") == pytest.approx(balance * value("sparsity"))
+    for step in range(1, 8):
+        at, uses = boxes(one, step), reuse._USES[step][0]
+        count = int(value(uses)) if uses else 0
+        filled = sum(s["n"] for s in one.pictures[step - 1] if s["t"] == "dots" and s["c"] == "c3")
+        assert filled == min(count, value("slots"))
+        assert at["busy"]["w"] == pytest.approx(reuse.FETCH * count / value("slots"))
+        if uses:
+            assert at["users"]["w"] <= at["people"]["w"] + 1e-9 <= WIDTH + 1e-9
+
+
+def test_what_cancels_in_words_and_lengths():
+    one = schematics.what_cancels
+    value = one.value
+    bars = [
+        (at["reading"]["w"], at["computing"]["w"]) for at in (boxes(one, s) for s in range(1, 7))
+    ]
+    assert all(read == pytest.approx(computed) for read, computed in bars[:4] + bars[5:])
+    assert bars[4][0] / bars[4][1] == pytest.approx(value("sparsity"))
+    assert bars[1][0] == pytest.approx(2 * bars[0][0])  # half the chips
+    assert 5.6 < bars[2][0] / bars[0][0] < 6  # nearly six times
+    assert bars[3][0] == pytest.approx(bars[2][0] / 2)
+    assert bars[5][0] == pytest.approx(WIDTH)
 
 
 def test_expert_layer_counts_what_it_draws():

@@ -173,6 +173,11 @@ ridge_intensity = quantity(
 machine_balance = quantity(
     "M", _token, "tokens per weight read at which arithmetic and memory take equally long"
 )
+cache_uses = quantity(
+    r"U",
+    _token,
+    "multiply-adds for each number of a cache that is read, by all heads that share it",
+)
 balance_batch = quantity(r"B^{*}", _sequence, "batch at which arithmetic takes as long as memory")
 balance_context = quantity(
     r"L^{*}", _token / _sequence, "context beyond which no batch is large enough to balance"
@@ -233,6 +238,9 @@ effective_parameters = quantity(
 # The train: batches that leave on a schedule
 section("Batches that leave on a schedule")
 batch_interval = quantity("T", _time, "time between two departures")
+rented_time = quantity(r"T_{\mathrm{rent}}", _time, "time for which a machine is rented")
+rent = quantity(r"\$_{\mathrm{rent}}", _dollar, "rent of all chips for a time")
+tokens_made = quantity(r"D_{\mathrm{rent}}", _token, "tokens made in that time")
 mean_delay = quantity(r"\bar{D}", _time, "mean time to a first token: wait plus ride")
 worst_delay = quantity(
     r"D_{\max}", _time, "longest time to a first token when the next train has a free seat"

@@ -9,6 +9,7 @@ from .experts import expert_layer
 from .fast import fast_mode
 from .heads import shared_heads
 from .ladder import memory_ladder
+from .reuse import one_weight, what_cancels
 
 __all__ = [
     "decode_step",
@@ -16,5 +17,7 @@ __all__ = [
     "fast_mode",
     "growing_cache",
     "memory_ladder",
+    "one_weight",
     "shared_heads",
+    "what_cancels",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .balance import trains_table
 from .ciphers import avalanche_table, characteristic_table, distinguisher_table
 from .lifetime_cost import approaches_table, runs_table, splits_table
 from .measurement import classes_table
@@ -45,7 +44,6 @@ __all__ = [
     "step_table",
     "surcharge_table",
     "traffic_table",
-    "trains_table",
     "ways_table",
     "worst_direction_table",
 ]
