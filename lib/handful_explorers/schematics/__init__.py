@@ -9,6 +9,8 @@ from .experts import expert_layer
 from .fast import fast_mode
 from .heads import shared_heads
 from .ladder import memory_ladder
+from .shelf import room_and_door
+from .waiting import three_ways
 
 __all__ = [
     "decode_step",
@@ -16,5 +18,7 @@ __all__ = [
     "fast_mode",
     "growing_cache",
     "memory_ladder",
+    "room_and_door",
     "shared_heads",
+    "three_ways",
 ]

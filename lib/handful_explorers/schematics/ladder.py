@@ -64,8 +64,8 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     if stay:
         x = _along(schematic.value(stay))
         out += [
-            named("stay", rect(x - 1, TOP, 2, 4 * RUNG - 6, "c1")),
-            text(min(x, WIDTH - 15), TOP + 4 * RUNG + 11, told[stay], "c1 strong", "middle"),
+            named("stay", rect(x - 1, TOP, 2, 4 * RUNG - 6, "c3")),
+            text(min(x, WIDTH - 15), TOP + 4 * RUNG + 11, told[stay], "c3 strong", "middle"),
         ]
     for i, (key, (name, _, _)) in enumerate(TIERS.items()):
         y = TOP + RUNG * i
@@ -77,15 +77,15 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         if step > 1:
             out += _drain(key, y + 23, schematic)
     y = TOP + RUNG * list(TIERS).index(tier)
-    out.append(named("cache", rect(BOX - 18, y + 6, 12, 12, "c1")))
+    out.append(named("cache", rect(BOX - 18, y + 6, 12, 12, "c2")))
     bottom = TOP + 4 * RUNG + 36
     out += [
-        rect(0, bottom - 9, 9, 9, "c1"),
+        rect(0, bottom - 9, 9, 9, "c2"),
         text(15, bottom, f"a cache of {told['tokens']} tokens: {told['cache']}", "ink"),
     ]
     verb = "fetched" if stay else "read"
     words = f"{verb} in {told[f'{tier}_fetch']}"
-    return [*out, text(15, bottom + 20, words, "c1 strong")]
+    return [*out, text(15, bottom + 20, words, "c2 strong")]
 
 
 def _drain(key: str, y: float, schematic: Schematic) -> list[dict[str, Any]]:
