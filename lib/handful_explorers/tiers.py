@@ -78,56 +78,6 @@ hold_or_recompute = Explorer(
     "The host is the Grace of a GB200; other chips have hosts of their own.",
 )
 
-# Caches at a byte a number, so that kinds of attention are compared and not formats.
-_TERMS = {name: memory_wall.kv_read_terms(name, bytes_per_element=1) for name in memory_wall.KINDS}
-_LABELS = {
-    "Llama 3.1 70B": "All (Llama 70B)",
-    "Gemma 3 27B": "Windows (Gemma 3)",
-    "DeepSeek-V3": "Latents (V3)",
-    "DeepSeek-V3.2": "Chosen (V3.2)",
-    "DeepSeek-V4-Pro": "Compressed (V4)",
-}
-
-reads_against_context = Explorer(
-    "reads-against-context",
-    "What one more token reads of its context",
-    x=Sweep("context", 1e3, 1e8, at=131072),
-    y=Scale("Read for one conversation", "B", min=1e6, max=1e14),
-    curves=[
-        Curve(
-            memory_wall.kv_read_compressed,
-            label,
-            given=_TERMS[name],
-            id=f"m{i}",
-            role="total" if name == "DeepSeek-V3.2" else "part",
-        )
-        for i, (name, label) in enumerate(_LABELS.items())
-    ],
-    presets=[
-        Preset(
-            "Where choosing is nearly free",
-            {"context": 4096},
-            "a square root on the cache's term",
-            "12:20",
-        ),
-        Preset(
-            "A million tokens",
-            {"context": 1e6},
-            "Patel: no company goes beyond a million",
-            "1:52:22",
-        ),
-        Preset(
-            "A month of an employee",
-            {"context": 1e8},
-            "a hundred million tokens",
-            "1:53:09",
-        ),
-    ],
-    caption="Llama 3.1 70B reads all tokens in all layers, Gemma 3 27B in one layer of six, "
-    "DeepSeek-V3 all of them as latents, V3.2 a chosen few and a small key of every token, "
-    "V4-Pro compressed ones; at one byte a number, the keys at one byte too.",
-)
-
 wall = Explorer(
     "wall",
     "The memory wall of one machine",

@@ -384,7 +384,7 @@ def test_the_table_of_places_by_hand():
     assert rows[2] == [
         f"${gigabyte:.2f} a GB",
         f"{100 * cache / 1e9 * gigabyte / hours:.2g}",
-        f"{1000 * round(cache / 28e9, 2):.0f} ms",
+        f"{1000 * cache / 28e9:.0f} ms",
         f"{330 / 3600 * cache / 28e9:.2g}",
     ]
     # Down the ladder rents fall and fares rise.

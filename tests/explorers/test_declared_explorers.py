@@ -99,7 +99,6 @@ NO_LIMIT = {
     "wall": "draws the context that fits as a curve",
     "your-wall": "draws the context that fits as a curve",
     "hold-or-recompute": "keeps one conversation, which any of the places has room for",
-    "reads-against-context": "compares bytes of designs, on no machine",
     "hiding-against-batch": "spans as many racks as the reader says, and asks for time only",
     "your-crossing": "spans as many racks as the reader says, and asks for time only",
     "price-and-cost": "is about a seller's machines, which nobody knows",

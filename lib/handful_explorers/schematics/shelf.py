@@ -17,7 +17,7 @@ DEVICES = {
     "host": ("Memory of a host", GRACE),
     "disk": ("A spinning disk", DISK),
 }
-# In each step: the time for which things stay, and the devices that are drawn.
+# In each step: the time for which things stay, and the devices in use.
 SHOWN = {
     1: ("", ("flash",)),
     2: ("hour", ("flash",)),
@@ -41,8 +41,9 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     out = [text(0, 13, words[stay], "ink strong")]
     if stay:
         out.append(text(WIDTH, 13, "a gigabyte in use costs", "soft", "end"))
-    for row, device in enumerate(devices):
-        out += _device(device, stay, TOP + ROW * row, schematic)
+    for row, device in enumerate(DEVICES):
+        used_for = stay if device in devices else ""
+        out += _device(device, used_for, TOP + ROW * row, schematic)
     return out
 
 
@@ -92,9 +93,7 @@ def _numbers(device: str) -> dict[str, str | Number]:
 
 def _price(row: str) -> Number:
     """Return the request for a price of storage, in the middle of its range."""
-    return Number(
-        f"= ([{row} / usd_per_gb_low] * [{row} / usd_per_gb_high]) ** 0.5 / 1e9", 2, "$/B"
-    )
+    return Number(f"= ([{row} / usd_per_gb_low] * [{row} / usd_per_gb_high]) ** 0.5", 2, "$")
 
 
 PRICED = "memory_tiers / Seagate Exos M 30 TB, SATA III interface ceiling 600 MB/s (6 Gb/s, 8b/10b)"
@@ -112,7 +111,7 @@ room_and_door = Schematic(
         # Where its room is full, a gigabyte costs what it was bought for.
         "flash_hour": _price(FLASH),
         "host_hour": _price(GRACE),
-        "host_five": Number("= {host_hour}", 2, "$/B"),
+        "host_five": Number("= {host_hour}", 2, "$"),
         "disk_price": _price(PRICED),
         "flash_hour_door": Number("= {flash_drain} / {hour}", 2, "%"),
         "host_hour_door": Number("= {host_drain} / {hour}", 1, "%"),
@@ -120,9 +119,9 @@ room_and_door = Schematic(
         "flash_five_room": Number("= {five} / {flash_drain}", 2, "%"),
         "disk_hour_room": Number("= {hour} / {disk_drain}", 2, "%"),
         "disk_five_room": Number("= {five} / {disk_drain}", 1, "%"),
-        "flash_five": Number("= {flash_hour} / {flash_five_room}", 2, "$/B"),
-        "disk_hour": Number("= {disk_price} / {disk_hour_room}", 2, "$/B"),
-        "disk_five": Number("= {disk_price} / {disk_five_room}", 2, "$/B"),
+        "flash_five": Number("= {flash_hour} / {flash_five_room}", 2, "$"),
+        "disk_hour": Number("= {disk_price} / {disk_hour_room}", 2, "$"),
+        "disk_five": Number("= {disk_price} / {disk_five_room}", 2, "$"),
     },
     steps=[
         Step(

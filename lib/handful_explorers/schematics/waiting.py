@@ -46,11 +46,14 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
                 WIDTH / 2, 153, f"all {told['tokens']} tokens once more", "paper strong", "middle"
             ),
         ]
-    if step in AWAY:
+    else:
         out += [
             text(0, 120, "A flash drive", "ink strong"),
-            text(WIDTH, 120, told["drive"], "ink", "end"),
+            text(90, 120, f"of {told['drive']}", "ink"),
             rect(0.5, 129.5, WIDTH - 1, 39, "soft outline"),
+        ]
+    if step in AWAY:
+        out += [
             named("yours", rect(WIDTH - yours, 129, yours, 40, "c2")),
             text(WIDTH - yours - 9, 153, f"yours, {told['cache']}", "c2 strong", "end"),
         ]
@@ -111,7 +114,7 @@ three_ways = Schematic(
         "drive": Number(f"{FLASH} / capacity_bytes", 3),
         "rate": f"{FLASH} / read_bandwidth_bytes_per_s",
         "rent": Number("= 100 * {cache} * {price} * 3600 / {life}", 2),
-        "fetch": Number(f"retrieve_time batch=1 devices=1 tier_bandwidth={{rate}} {ALL}", 2),
+        "fetch": Number(f"retrieve_time batch=1 devices=1 tier_bandwidth={{rate}} {ALL}", 3),
         "fare": Number(
             "= 100 * {fetch} * [accelerators / GB200 NVL72 / rental_usd_per_chip_hour_3yr]", 2
         ),

@@ -26,7 +26,7 @@ def waiting_table(
     Rent is for an hour, fare for one chip that waits, or computes; both are in cents.
 
     >>> [row[0] for row in waiting_table()[1]][0], waiting_table()[1][-1][3]
-    ('Memory of the chip', '22\xa0s')
+    ('Memory of the chip', '21.7\xa0s')
     """
     at = {
         **scenario.values(hardware=hardware, model=model, precision=precision, context=context),
@@ -63,4 +63,4 @@ def waiting_table(
 
 
 def _time(seconds: float) -> str:
-    return format_value(seconds, "s", 2)
+    return format_value(seconds, "s")
