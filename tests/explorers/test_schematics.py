@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from handful.query import QueryError, answer
 from handful_explorers import schematics
 from handful_explorers.plotting.scenes.shapes import rect, text
-from handful_explorers.schematics import experts, ladder, reuse, svg
+from handful_explorers.schematics import experts, ladder, reuse, shelf, svg
 from handful_explorers.schematics.schematic import (
     WIDTH,
     Number,
@@ -337,5 +337,35 @@ def test_memory_ladder_puts_the_cache_where_the_rule_says():
     assert named_tiers == ["host", "flash", "flash", "disk"]  # as the sentences have it
     assert math.log10(value("disk_drain") / value("chip_drain")) > 6
     assert 20 * 3600 < value("disk_drain") < 24 * 3600  # nearly a day
+    assert value("hour") / value("flash_drain") == pytest.approx(3, rel=0.1)
     rows = answer('drain_time hardware="GB200 NVL72"').value
     assert value("chip_drain") == pytest.approx(rows)
+
+
+def test_three_ways_compares_what_has_been_paid():
+    one = schematics.three_ways
+    value = one.value
+    assert value("hold_five") < value("again") < value("hold_hour")
+    assert value("hold_hour") / value("again") == pytest.approx(3, rel=0.1)
+    assert 50 * max(value("kept_five"), value("kept_hour")) < value("again")
+    assert 40 * value("kept_five") < value("hold_five")
+    assert value("kept_hour") == pytest.approx(value("rent") + value("fare"), rel=0.04)
+    for step, key in ((2, "hour"), (6, "five")):
+        held = boxes(one, step)["held"]["w"] / WIDTH
+        assert held == pytest.approx(value(f"hold_{key}") / value("hold_hour"))
+
+
+def test_room_and_door_fills_what_the_door_can_serve():
+    one = schematics.room_and_door
+    value = one.value
+    for step, (stay, devices) in shelf.SHOWN.items():
+        for device in devices if stay else ():
+            drawn = boxes(one, step)
+            room, door = (drawn[f"{device}-{part}"]["w"] / shelf.LONG for part in ("room", "door"))
+            # All that lies there leaves through the door within the stay.
+            assert room * value(f"{device}_drain") == pytest.approx(door * value(stay))
+            assert max(room, door) == 1
+    assert value("host_drain") < value("five") < value("flash_drain") < value("hour")
+    assert value("hour") < value("disk_drain")
+    assert value("flash_hour") < value("disk_hour") < value("host_hour")
+    assert value("flash_five") < value("host_five") < value("disk_five")

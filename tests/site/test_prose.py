@@ -75,6 +75,8 @@ def sections(text: str) -> list[tuple[int, str]]:
         text,
         flags=re.S | re.M,
     )
+    # A question that a chapter asks is prose, and its fence does not open another.
+    text = re.sub(r"^```\{(?:ask|recall)\}.*?\n(.*?)^```$", r"\n\1", text, flags=re.S | re.M)
     text = re.sub(r"^```\n.*?^```$|^:\w+:[^\n]*$|<!--.*?-->", gone, text, flags=re.S | re.M)
     text = re.sub(r"\$\$.*?\$\$|(?<!\\)\$[^$\n]+\$", gone, text, flags=re.S)
     found, start = [], 0
@@ -171,6 +173,7 @@ def test_no_result_is_typed_in_exercises(path):
         ("```{code-cell} ipython3\nx = 5\n```\nThen 5 again.", 1),
         ("````{admonition} Is it 17?\n:class: dropdown\nNo: 18.\n````", 2),
         (":::{where} context > 8192\nIt is 17.\n:::", 1),
+        ("```{ask} full\nHow many of 17?\n\n- people\n```\nIt is 18.\n```{recall}\n```", 2),
         ("{where}``context > 8192 | It is 17.``", 1),
     ],
 )

@@ -586,6 +586,21 @@ retrieve_cost = quantity(
 rematerialise_cost = quantity(
     r"\$_{\mathrm{remat}}", _dollar / _token, "computing a token's cache again"
 )
+context_cost = quantity(
+    r"\$_{\mathrm{context}}",
+    _dollar / _sequence,
+    "having the cache of a whole context again, kept or computed",
+    unit="$",
+)
+prefill_again_flops = quantity(
+    r"X_{\mathrm{again}}",
+    _flop / _sequence,
+    "FLOPs to compute the cache of a whole context again",
+    unit="FLOP",
+)
+prefill_again_time = quantity(
+    r"t_{\mathrm{again}}", _time, "time to compute the caches of whole contexts again"
+)
 break_even_time = quantity(r"T^{*}", _time, "hold time at which two choices cost the same")
 hold_rate_saved = quantity(
     r"\Delta h",

@@ -10,6 +10,8 @@ from .fast import fast_mode
 from .heads import shared_heads
 from .ladder import memory_ladder
 from .reuse import one_weight, what_cancels
+from .shelf import room_and_door
+from .waiting import three_ways
 
 __all__ = [
     "decode_step",
@@ -18,6 +20,8 @@ __all__ = [
     "growing_cache",
     "memory_ladder",
     "one_weight",
+    "room_and_door",
     "shared_heads",
+    "three_ways",
     "what_cancels",
 ]

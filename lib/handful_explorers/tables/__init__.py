@@ -5,7 +5,7 @@ from __future__ import annotations
 from .ciphers import avalanche_table, characteristic_table, distinguisher_table
 from .lifetime_cost import approaches_table, runs_table, splits_table
 from .measurement import classes_table
-from .memory_wall import longest_table, sharing_table
+from .memory_wall import sharing_table
 from .multi_rack_pipelines import domains_table, memory_played
 from .overtraining import disclosed_table
 from .perturbation_growth import worst_direction_table
@@ -14,7 +14,7 @@ from .price_surcharges import cache_table, measured_ratio_table, output_table, s
 from .racks import generations_table, kernels_table, served_table, traffic_table
 from .reversible_networks import gradient_table
 from .table import Part, Table
-from .tiers import drain_table, ways_table
+from .tiers import waiting_table
 
 __all__ = [
     "Part",
@@ -28,11 +28,9 @@ __all__ = [
     "disclosed_table",
     "distinguisher_table",
     "domains_table",
-    "drain_table",
     "generations_table",
     "gradient_table",
     "kernels_table",
-    "longest_table",
     "measured_ratio_table",
     "memory_played",
     "output_table",
@@ -44,6 +42,6 @@ __all__ = [
     "step_table",
     "surcharge_table",
     "traffic_table",
-    "ways_table",
+    "waiting_table",
     "worst_direction_table",
 ]
