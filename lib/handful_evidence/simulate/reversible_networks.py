@@ -286,10 +286,12 @@ def round_trip_error(
         return (gain / math.sqrt(inputs) * rng.standard_normal((inputs, outputs))).astype(dtype)
 
     functions = [branch(draw(width, 4 * width), draw(4 * width, width)) for _ in range(rounds)]
-    x = np.random.default_rng(seed + 1).standard_normal((2, 16, width)).astype(dtype)
+    x, y = np.random.default_rng(seed + 1).standard_normal((2, 16, width)).astype(dtype)
     with np.errstate(over="ignore", invalid="ignore"):
-        again = np.stack(decrypt(*encrypt(*x, functions, REALS), functions, REALS)).astype(float)
-        return float(np.sqrt(((again - x) ** 2).mean() / (x.astype(float) ** 2).mean()))
+        out = encrypt(x, y, functions, REALS)
+        again = np.stack(decrypt(*out, functions, REALS)).astype(float)
+        true = np.stack([x, y]).astype(float)
+        return float(np.sqrt(((again - true) ** 2).mean() / (true**2).mean()))
 
 
 def nudge_growth(

@@ -81,7 +81,7 @@ def _rebuilt(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     return out + _gauge(schematic.value(name), schematic.told[name], schematic)
 
 
-_NUMBERS = {
+_NUMBERS: dict[str, str | Number] = {
     "tokens": Number("= 8192", 4),
     "layers": "models / Llama 3.1 70B / n_layers",
     "kept": Number(f"activation_memory_stored_of_shape {RUN}", 3),
