@@ -12,6 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from handful.query import QueryError, answer
+from handful.reversible import Group, decrypt, encrypt
 from handful_explorers import schematics
 from handful_explorers.plotting.scenes.shapes import rect, text
 from handful_explorers.schematics import experts, ladder, reuse, shelf, svg
@@ -369,3 +370,34 @@ def test_room_and_door_fills_what_the_door_can_serve():
     assert value("hour") < value("disk_drain")
     assert value("flash_hour") < value("disk_hour") < value("host_hour")
     assert value("flash_five") < value("host_five") < value("disk_five")
+
+
+def test_feistel_round_is_one_and_its_scramble_has_no_inverse():
+    one = schematics.feistel_round
+    v = {name: round(one.value(name)) for name in one.numbers}
+    scrambles = [lambda x: x * x % 100] * 2
+    hundred = Group("two digits", lambda a, b: (a + b) % 100, lambda a, b: (a - b) % 100)
+    there = encrypt(v["x"], v["y"], scrambles, hundred)
+    assert there == (v["last"], v["new"])
+    assert decrypt(*there, scrambles, hundred) == (v["x"], v["y"])
+    same = [x for x in range(100) if x * x % 100 == v["scrambled"]]
+    assert same == [v["x"], v["second"], v["third"], v["fourth"]]
+    assert v["square"] % 100 == v["scrambled"] and v["square_new"] % 100 == v["scrambled_new"]
+    assert v["below"] + 100 == v["y"]
+
+
+def test_notes_are_drawn_to_scale():
+    kept, rebuilt = schematics.training_notes, schematics.rebuilt_notes
+    full = boxes(kept, 2)["memory"]["h"]
+    for step, name in ((1, "kept_1"), (3, "kept_3"), (4, "kept_4")):
+        held = boxes(kept, step)
+        assert held["memory"]["h"] / full == pytest.approx(kept.value(name) / kept.value("kept"))
+        drawn = sum(key.startswith("notes") for key in held)
+        assert drawn / 8 == kept.value(name) / kept.value("kept")
+    assert kept.value("layers") == 8 * 10  # a box stands for ten
+    assert 2 * kept.value("chip") < kept.value("kept") < 3 * kept.value("chip")
+    held = boxes(rebuilt, 4)
+    assert held["memory"]["h"] / full == pytest.approx(rebuilt.value("held") / kept.value("kept"))
+    assert held["notes"]["h"] == boxes(kept, 1)["notes 0"]["h"] / 10  # one layer of ten
+    assert rebuilt.value("held") == rebuilt.value("pair") + rebuilt.value("layer")
+    assert rebuilt.value("pair") == 2 * 2 * 8192 * 8192

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from .ciphers import avalanche_table, characteristic_table, distinguisher_table
 from .lifetime_cost import approaches_table, runs_table, splits_table
 from .measurement import classes_table
 from .memory_wall import sharing_table
 from .multi_rack_pipelines import domains_table, memory_played
 from .overtraining import disclosed_table
-from .perturbation_growth import worst_direction_table
 from .pipelining import bubbles_table, schedules_table, step_table
 from .price_surcharges import cache_table, measured_ratio_table, output_table, surcharge_table
 from .racks import generations_table, kernels_table, served_table, traffic_table
-from .reversible_networks import gradient_table
 from .table import Part, Table
 from .tiers import waiting_table
 
@@ -20,16 +17,12 @@ __all__ = [
     "Part",
     "Table",
     "approaches_table",
-    "avalanche_table",
     "bubbles_table",
     "cache_table",
-    "characteristic_table",
     "classes_table",
     "disclosed_table",
-    "distinguisher_table",
     "domains_table",
     "generations_table",
-    "gradient_table",
     "kernels_table",
     "measured_ratio_table",
     "memory_played",
@@ -43,5 +36,4 @@ __all__ = [
     "surcharge_table",
     "traffic_table",
     "waiting_table",
-    "worst_direction_table",
 ]
