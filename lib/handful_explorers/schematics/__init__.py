@@ -12,8 +12,8 @@ from .heads import shared_heads
 from .ladder import memory_ladder
 from .reuse import one_weight, what_cancels
 from .shelf import room_and_door
-from .waiting import three_ways
 from .training import rebuilt_notes, training_notes
+from .waiting import three_ways
 
 __all__ = [
     "decode_step",

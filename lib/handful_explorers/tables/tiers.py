@@ -42,14 +42,15 @@ def waiting_table(
 
     rows = [["Memory of the chip", "the chip", cents(tiers.context_cost_in_memory(at)), "0", "0"]]
     for name, start in DEVICES.items():
-        known = {**at, **tiers.device(start)}
+        device = tiers.device(start)
+        known = {**at, **device}
         rent = tiers.context_cost_kept(known, idle_share=0, tier_bandwidth=1e30)
         fetch = tiers.retrieve_time(known)
-        fare = fetch * at["device_price"]
+        fare = tiers.context_cost_kept(known, idle_share=1) - rent
         rows.append(
             [
                 name,
-                f"{format_value(known['storage_price'] * 1e9, '$', 2)} a GB",
+                f"{format_value(device['storage_price'] * 1e9, '$', 2)} a GB",
                 cents(rent),
                 _time(fetch),
                 cents(fare),
