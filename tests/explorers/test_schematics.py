@@ -228,7 +228,9 @@ def test_decode_step_in_words_and_lengths():
         drawn = decode.ENLARGED if step > 4 else 1
         share = value(f"share_{step}") / value("share_3")
         assert alone == pytest.approx(drawn * WIDTH * share)
-    assert boxes(one, 6)["time"]["w"] == pytest.approx(WIDTH)
+    # Whole caches fill the memory but for less than one of them.
+    left = WIDTH - boxes(one, 6)["time"]["w"]
+    assert 0 <= left < WIDTH * value("cache_time") / value("drain")
     rows = [shape["n"] for shape in one.pictures[5] if shape["t"] == "dots"]
     assert sum(rows) == round(value("full"))
 
