@@ -254,6 +254,8 @@ def strip(body: Tag) -> None:
             around.decompose()
     for tag in body.select("[hidden]"):
         tag.decompose()
+    for tag in body.select("details.fold"):  # paper has it open, under the words that open it
+        tag.name, one(tag, "summary").name = "div", "p"
     for tag in body.select(", ".join(PLAIN)):
         if not tag.get("id"):
             tag.unwrap()
@@ -273,6 +275,9 @@ def questions(body: Tag, chapter: int, place: dict) -> list[Tag]:
     """Give numbers to the questions whose answer is folded, and return their answers."""
     found = []
     for box in body.select("div.admonition.dropdown"):
+        if not asks(box):  # an aside, which paper has open
+            set_classes(box, ["admonition"])
+            continue
         place["questions"] += 1
         n = place["questions"]
         name = f"Question {chapter}.{n}" if chapter else f"Question {n}"
@@ -294,6 +299,12 @@ def questions(body: Tag, chapter: int, place: dict) -> list[Tag]:
         box.extend([title, see("Answer", f"answer-{n}")])
         found.append(answer)
     return found
+
+
+def asks(box: Tag) -> bool:
+    """Return whether a folded box is a question, which are those of "Check yourself"."""
+    section = box.find_parent("section")
+    return section is not None and one(section, "h2, h3").get_text().startswith("Check yourself")
 
 
 def head(name: str, back: str, more: str = "") -> Tag:
