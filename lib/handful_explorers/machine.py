@@ -17,6 +17,7 @@ _LAYER = {
     "context": 0,
     "kv_bytes_per_token": 0,
     "kv_window_bytes": 0,
+    "window_tokens": 1,
     "routed_parameters": 0,
     **scenario.CONSTANTS,
 }
