@@ -83,7 +83,7 @@ cost_against_batch = Explorer(
         Curve(latency.compute_cost, "Own arithmetic"),
         Curve(latency.latency_cost, "Latency of the layers, shared"),
     ],
-    marks=[Mark(latency.cost_floor, "floor of any slow mode", axis="y"), _ROOM],
+    marks=[Mark(latency.cost_floor, "slow-mode floor", axis="y"), _ROOM],
     controls=[_context()],
     readouts=[Readout(latency.unbatched_penalty, "Times the floor of any slow mode")],
     presets=[
@@ -120,7 +120,7 @@ fast_and_slow = Explorer(
     curves=[Curve(latency.cost_per_token, "Cost of a token", role="total")],
     given={"routed_parameters": 0},
     marks=[
-        Mark(latency.cost_floor, "floor of any slow mode", axis="y"),
+        Mark(latency.cost_floor, "slow-mode floor", axis="y"),
         _ROOM,
         Mark(latency.fast_batch, "fast mode", whole="near", none="cannot be had"),
     ],

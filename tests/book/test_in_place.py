@@ -153,7 +153,7 @@ def test_a_modified_click_follows_the_link(page):
     other.value.wait_for_url("**/glossary.html#term-*")
     other.value.close()
     with page.context.expect_page() as other:
-        page.locator("a.claim").first.click(button="middle")
+        page.locator("a.claim:visible").first.click(button="middle")
     other.value.wait_for_url("**/claims.html#claim-*")
     other.value.close()
     assert page.get_by_role("dialog").count() == 0
@@ -215,8 +215,8 @@ def test_what_cannot_be_fetched_is_said_and_asked_for_again(tab, page):
 
 def test_a_letter_that_a_formula_gives_has_its_value_now(page):
     """What the scenario does not fix is where a plot's cursor has it, and the box says so."""
-    page.locator("#explorer-latency-against-batch").scroll_into_view_if_needed()
-    cursor = page.locator("#explorer-latency-against-batch [role=slider]")
+    page.locator("#explorer-fast-and-slow").scroll_into_view_if_needed()
+    cursor = page.locator("#explorer-fast-and-slow .ex-cursor[role=slider]")
     cursor.wait_for(state="attached")
     batch = float(cursor.get_attribute("aria-valuenow"))
     page.locator(LETTER.format("kv_time")).first.click()
@@ -226,7 +226,7 @@ def test_a_letter_that_a_formula_gives_has_its_value_now(page):
     assert f"Now {format_value(value, 's', 4)}".replace("\u00a0", " ") in text(opened(page))
     assert f"with batch {batch:.0f} sequences, at the cursor of" in text(opened(page))
     page.keyboard.press("Escape")
-    page.locator(".derivation .lettered > .letters").first.focus()
+    page.locator(".derivation").nth(1).locator(".lettered > .letters").first.focus()
     page.keyboard.press("Enter")
     rows = opened(page).locator("tr:has(.pop-number)")
     numbers = {

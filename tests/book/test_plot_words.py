@@ -127,7 +127,6 @@ PRESS_EACH = f"""async (figure) => {{
     "page_of, name",
     [
         ("balance-batch", "roofline"),
-        ("latency-and-cost", "attention-against-context"),
         ("over-training", "isoflop"),
     ],
 )

@@ -22,7 +22,7 @@ def test_cells_run_in_the_page(watch, site):
     )
     page = tab.open(site + PAGE)
     assert not [url for url in asked if "/pyodide/" in url or "python.js" in url]
-    published = page.locator(".cell .cell_output").first.inner_html()
+    published = page.locator(".cell:has(.cell_input) .cell_output").first.inner_html()
     assert not page.locator(".names-formula").first.is_visible()
 
     button = page.get_by_role("button", name="Show and run the code")

@@ -256,7 +256,7 @@ def test_the_systems_colours_leave_curves_rings_and_states(site, watch):
       const curves = [...document.querySelectorAll(
         "figure.explorer:has(.ex-cursor) .ex-curve:not(.ex-swatch *)",
       )].map((one) => getComputedStyle(one));
-      const pressed = document.querySelector(".ex-preset-button");
+      const pressed = document.querySelector(".ex-preset-button[aria-pressed=false]");
       const plain = getComputedStyle(pressed).backgroundColor;
       pressed.setAttribute("aria-pressed", "true");
       const chosen = getComputedStyle(pressed).backgroundColor;

@@ -119,12 +119,12 @@ def test_without_the_script_of_cards_they_can_be_read(site, watch):
     tab.page.route("**/handful/study*.js*", lambda route: route.fulfill(status=500, body="no"))
     for name in ("review.html", CHAPTER):
         page = tab.open(site + name)
-        page.locator(".page-trouble").wait_for()
+        page.locator(".page-trouble").wait_for(state="attached")
+        unfold(page)
         assert page.locator(".page-trouble").all_inner_texts() == [
             "What checks and remembers your answers could not be loaded; questions and answers "
             "can be read and unfolded. Reload the page to try again."
         ]
-    unfold(page)
     card = page.locator(".card details").first
     card.locator("summary").click()
     assert card.locator("p").first.is_visible() and page.locator(".explorer .ex").count()
