@@ -4,7 +4,9 @@ Each is declared in the module of its subject; `schematic` says how.
 """
 
 from .cache import growing_cache
+from .crossing import two_ways_over
 from .decode import decode_step
+from .domains import four_domains
 from .experts import expert_layer
 from .fast import fast_mode
 from .heads import shared_heads
@@ -14,7 +16,9 @@ __all__ = [
     "decode_step",
     "expert_layer",
     "fast_mode",
+    "four_domains",
     "growing_cache",
     "memory_ladder",
     "shared_heads",
+    "two_ways_over",
 ]

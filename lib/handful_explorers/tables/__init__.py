@@ -12,7 +12,6 @@ from .overtraining import disclosed_table
 from .perturbation_growth import worst_direction_table
 from .pipelining import bubbles_table, schedules_table, step_table
 from .price_surcharges import cache_table, measured_ratio_table, output_table, surcharge_table
-from .racks import generations_table, kernels_table, served_table, traffic_table
 from .reversible_networks import gradient_table
 from .table import Part, Table
 from .tiers import drain_table, ways_table
@@ -30,21 +29,17 @@ __all__ = [
     "distinguisher_table",
     "domains_table",
     "drain_table",
-    "generations_table",
     "gradient_table",
-    "kernels_table",
     "longest_table",
     "measured_ratio_table",
     "memory_played",
     "output_table",
     "runs_table",
     "schedules_table",
-    "served_table",
     "sharing_table",
     "splits_table",
     "step_table",
     "surcharge_table",
-    "traffic_table",
     "trains_table",
     "ways_table",
     "worst_direction_table",
