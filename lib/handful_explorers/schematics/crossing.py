@@ -168,9 +168,9 @@ two_ways_over = Schematic(
     },
     steps=[
         Step(
-            "A token stands on a chip of this rack, and its eight experts lie four in either."
-            " Inside a rack a chip moves {inside}; to the other one it has {outside}, {ratio} times"
-            " less.",
+            "A token stands on a chip of this rack, and its eight experts lie four in each."
+            " Inside a rack a chip sends {inside}; to the other rack it sends {outside},"
+            " {ratio} times less.",
             "Two racks of chips with a thick bar in each, the fabric, and a thin line between them,"
             " the cable. The token stands on one chip of the left rack; four chips in each rack"
             " hold an expert of it.",
