@@ -15,7 +15,6 @@ from handful_explorers.tables import (
     notation,
     schedules_table,
     step_table,
-    trains_table,
 )
 
 
@@ -65,7 +64,6 @@ def test_the_notation_is_in_its_sections():
         (bubbles_table(), 4),
         (schedules_table(stages=4, micro_batches=8, backward=2, weights=1), 5),
         (step_table(), 7),
-        (trains_table((0.5, 0.9), interval=0.02, seats=40, tokens=30, requests=1000), 2),
     ],
 )
 def test_every_row_of_a_table_is_as_long_as_its_head(table, count):

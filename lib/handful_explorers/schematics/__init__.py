@@ -9,16 +9,28 @@ from .decode import decode_step
 from .domains import four_domains
 from .experts import expert_layer
 from .fast import fast_mode
+from .feistel import feistel_round
 from .heads import shared_heads
 from .ladder import memory_ladder
+from .reuse import one_weight, what_cancels
+from .shelf import room_and_door
+from .training import rebuilt_notes, training_notes
+from .waiting import three_ways
 
 __all__ = [
     "decode_step",
     "expert_layer",
     "fast_mode",
+    "feistel_round",
     "four_domains",
     "growing_cache",
     "memory_ladder",
+    "one_weight",
+    "rebuilt_notes",
+    "room_and_door",
     "shared_heads",
+    "three_ways",
+    "training_notes",
     "two_ways_over",
+    "what_cancels",
 ]
