@@ -57,6 +57,7 @@ def test_a_token_moves_hundreds_of_times_what_it_leaves():
     moved = of('token_traffic model="DeepSeek-V3"')
     left = of(f"resident_caches device_batch=1 context=1 {OURS}")
     assert 280 < moved / left < 300
+    assert moved == pytest.approx(10e6, rel=0.01)  # ten megabytes
     shape = facts.get("shapes", "DeepSeek-V3")
     expert = 3 * shape["d_model"] * shape["expert_dim"]
     assert expert / of('all_to_all_bytes model="DeepSeek-V3" active_experts=1') == 2048
@@ -97,8 +98,29 @@ def test_the_constants_of_real_journeys():
     assert rack / bytes_alone == pytest.approx(4, rel=0.02)
     one, two, merged = rack + bytes_alone, 100e-6 + layer(2)[2], 100e-6 + layer(2, once=True)[2]
     assert two / one == pytest.approx(2.2, rel=0.05) and merged > one
+    assert one > layer(1)[0]  # the travel is the slowest even on one rack
     kernels = {row["devices"]: row["dispatch"] + row["combine"] for row in all_to_all_kernels()}
     assert kernels[256] / kernels[8] == pytest.approx(2.9, rel=0.01)  # nearly three times
+
+
+def test_a_rack_is_worth_more_than_its_faster_chips():
+    of_team = ("sglang_h100_decode_2k", "sglang_gb200_p2_fp8")
+    node, rack = (of(f"measured_serving / {run} / tokens_per_s_per_chip") for run in of_team)
+    assert 3 < rack / node < 3.5
+    for column in ("hbm_bandwidth_bytes_per_s", "fp8_dense_flops"):
+        rack, node = (of(f"accelerators / {c} / {column}") for c in ("GB200 NVL72", "H100 SXM"))
+        assert rack / node == pytest.approx(2.5, rel=0.06)
+
+
+def test_a_whole_pod_is_slower_than_a_port_and_a_corner_holds_a_trillion():
+    """The distance to a chip, on average over all of a torus, its own place included."""
+    ring = np.minimum(np.arange(16), 16 - np.arange(16)).mean()
+    assert 3 * ring == 12 and of("accelerators / TPU v4 / scaleup_domain_chips") == 16**3
+    sends = of("accelerators / TPU v4 / scaleup_bw_per_chip_one_direction_bytes_per_s") / 12
+    port = of("interconnects / InfiniBand NDR / one_direction_bytes_per_s")
+    assert sends < 0.5 * port
+    assert 64 * of("accelerators / TPU v4 / hbm_capacity_bytes") > 1e12
+    assert of("= 8 * [accelerators / H100 SXM / hbm_capacity_bytes]") < 1e12
 
 
 def test_an_uneven_load_by_chance_and_by_favourites():
