@@ -119,7 +119,7 @@ racks_scene = Explorer(
             "Crossing",
         ),
         Control(IntSlider(value=5, min=1, max=40), "which", "Which token"),
-        Control(IntSlider(value=40, min=1, max=512), "device_batch", "People on each chip"),
+        Control(IntSlider(value=40, min=1, max=512), "device_batch", "Sequences on each chip"),
     ],
     presets=[
         Preset(

@@ -238,16 +238,3 @@ def test_a_page_rounds_a_number_once(page):
             key = name, tuple(sorted((key, str(value)) for key, value in given.items()))
             found.setdefault(key, set()).add((digits, whole))
     assert {key: shown for key, shown in found.items() if len(shown) > 1} == {}
-
-
-def test_pages_ask_for_the_break_even_of_mooncake_alike():
-    """The index of numbers shows both beside each other: 725 and 730 MB/s were the same chip."""
-    pages = (BOOK / f"{page}.md" for page in ("memory-tiers", "ciphers-and-networks"))
-    lines = [
-        line
-        for page in pages
-        for line in page.read_text("utf-8").splitlines()
-        if "mooncake_breakeven" in line
-    ]
-    asked = [re.search(r"\{live\}`(break_even_bandwidth[^`]*)`", line)[1] for line in lines]
-    assert len({str(parse_live(one)) for one in asked}) == 1 < len(asked)
