@@ -15,7 +15,16 @@ from handful.query import QueryError, answer
 from handful.reversible import Group, decrypt, encrypt
 from handful_explorers import schematics
 from handful_explorers.plotting.scenes.shapes import rect, text
-from handful_explorers.schematics import crossing, decode, domains, experts, ladder, reuse, shelf, svg
+from handful_explorers.schematics import (
+    crossing,
+    decode,
+    domains,
+    experts,
+    ladder,
+    reuse,
+    shelf,
+    svg,
+)
 from handful_explorers.schematics.schematic import (
     WIDTH,
     Number,
