@@ -52,7 +52,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
 def _racks(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     """Draw two racks, the cable between them, and the copies on their way."""
     told, middle = schematic.told, TOP + TALL / 2
-    cable, fabric = FABRIC / schematic.value("ratio"), f"fabric {told['inside']}"
+    cable = FABRIC / schematic.value("ratio")
     out = [
         text(0, 13, "this rack", "ink strong"),
         text(WIDTH, 13, "the other rack", "ink strong", "end"),
