@@ -348,7 +348,7 @@ def test_two_ways_over_in_words_and_lengths():
         next(s for s in one.pictures[0] if s["t"] == "rect" and s["c"] == c) for c in ("c0", "c1")
     )
     assert fabric["h"] / cable["h"] == pytest.approx(value("ratio")) == 18
-    wide = {key: boxes(one, 7)[f"bar {key}"]["w"] for key, _ in crossing.ROWS}
+    wide = {key: boxes(one, 6)[f"bar {key}"]["w"] for key, _ in crossing.ROWS}
     assert all(w == pytest.approx(WIDTH * value(key) / 8) for key, w in wide.items())
     assert wide["four"] / wide["forty"] == pytest.approx(0.5, abs=0.06)  # about half
     assert wide["once"] / wide["each"] == pytest.approx(0.25, rel=0.01)

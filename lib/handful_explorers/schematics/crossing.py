@@ -35,7 +35,7 @@ ROWS = (
     ("forty", "forty nodes, a copy for each node"),
     ("four", "forty nodes, four for each token"),
 )
-SHOWN = {1: 0, 2: 1, 3: 2, 4: 2, 5: 2, 6: 3, 7: 4}  # rows of the bars in each step
+SHOWN = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 6: 4}  # rows of the bars in each step
 
 
 def _chip(place: tuple[int, int]) -> tuple[float, float]:
@@ -46,7 +46,7 @@ def _chip(place: tuple[int, int]) -> tuple[float, float]:
 
 
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
-    return (_nodes(step) if step > 5 else _racks(step, schematic)) + _bars(step, schematic)
+    return (_nodes(step) if step > 4 else _racks(step, schematic)) + _bars(step, schematic)
 
 
 def _racks(step: int, schematic: Schematic) -> list[dict[str, Any]]:
@@ -86,16 +86,13 @@ def _copies(step: int) -> list[dict[str, Any]]:
     out = [named("token", circle(x, y, 6, "ink"))]
     if step == 1:
         return out
-    if step in (2, 3, 4):
+    if step in (2, 3):
         for place in HERE:
             out.append(circle(*_chip(place), 5, "c2"))
     if step == 2:
         out += [circle(BOX + 2 + 12 * i, middle, 5, "c1") for i in range(4)]
     elif step == 3:
-        out.append(circle(WIDTH / 2, middle, 5, "c1"))
-    elif step == 4:
-        inlet = _chip(INLET)
-        out += [circle(*inlet, 6, "c1"), _link(INLET, away=True)]
+        out += [circle(WIDTH / 2, middle, 5, "c1"), _link(INLET, away=True)]
         for place in THERE:
             out += [_link(place), circle(*_chip(place), 5, "c2")]
     else:
@@ -121,7 +118,7 @@ def _nodes(step: int) -> list[dict[str, Any]]:
         text(WIDTH, 13, "its own", "ink", "end"),
         circle(WIDTH - 56, 9, 5, "ink"),
     ]
-    held = SPREAD if step == 6 else LIMITED
+    held = SPREAD if step == 5 else LIMITED
     wide, tall = NODE
     for node in range(NODES):
         x, y = node % COLUMNS * NODE_PITCH[0], TOP + 6 + node // COLUMNS * NODE_PITCH[1]
@@ -183,13 +180,10 @@ two_ways_over = Schematic(
         ),
         Step(
             "Nothing is gained by sending the same numbers four times. Let one copy cross, to a"
-            " single chip of the other rack.",
-            "One copy is on the cable. A second bar below is a quarter as long as the first.",
-        ),
-        Step(
-            "That chip hands copies on to the four experts, over the fast fabric of its own rack.",
-            "In the right rack an arrow leads from one chip to the fabric, and arrows lead from the"
-            " fabric to the four chips with experts.",
+            " chip that hands it on to the four, over the fast fabric of its own rack.",
+            "One copy is on the cable. In the right rack an arrow leads from one chip to the"
+            " fabric, and arrows lead from the fabric to the four chips with experts. A second bar"
+            " below is a quarter as long as the first.",
         ),
         Step(
             "The answers are added up in any case, so the four of the other rack are added there,"
@@ -211,7 +205,6 @@ two_ways_over = Schematic(
         ),
     ],
     draw=_draw,
-    caption="Eight chips stand for each rack. Fabric and cable are drawn as thick as they are fast."
-    " Times are for a layer of DeepSeek-V3 with eighty people for each chip of one rack, and the"
-    " copies are averages over a router without favourites.",
+    caption="Eight chips stand for each rack. Fabric and cable are as thick as they are fast. Times"
+    " are for the crowd of the napkin, and copies are averages over a router without favourites.",
 )
