@@ -183,7 +183,7 @@ def test_what_does_not_fit_is_said_as_python_says_it(module, chapter, site, watc
 def test_a_plot_that_cannot_be_computed_is_shown_for_another_model(site, watch):
     tab = watch(reduced_motion="reduce")
     found = tab.open(f"{site}experts-on-racks.html?model=Llama+3.1+70B&hardware=H100+SXM")
-    figure = found.locator("#explorer-hiding-against-batch")
+    figure = found.locator("#explorer-over-racks")
     expect(figure.locator(".ex-notice")).to_contain_text("Llama 3.1 70B is a dense model")
     assert figure.locator(".ex-stage").is_hidden()
     figure.get_by_role("button", name="Show it for DeepSeek-V3").click()

@@ -17,7 +17,6 @@ from handful.facts import get, load
 from handful.scenario import values
 from handful_evidence import measured_racks
 from handful_evidence.simulate import fabric, router
-from handful_explorers import tables
 
 V3 = experts.expert_values("H100 SXM", "DeepSeek-V3", precision="fp8", context=4989)
 V3_BF16_CACHE = V3 | {"kv_bytes_per_token": 70272}
@@ -276,7 +275,6 @@ def test_kernels_are_measured_at_one_load_on_more_and_more_chips():
         row["dispatch_bytes"] + 50e-6 == pytest.approx(row["dispatch"], rel=0.05)
         for row in measured_racks.all_to_all_kernels()[1:]
     )
-    assert len(tables.kernels_table()[1]) == 6 and len(tables.served_table()[1]) == 3
 
 
 def test_a_service_with_a_published_batch_keeps_it():
@@ -288,10 +286,6 @@ def test_a_service_with_a_published_batch_keeps_it():
     )  # its authors say about 100 ms between tokens
     traffic = 58 * 256 * 8 * 7168 * 3 * (64 / 72) / 50e9  # what leaves a node of 8, out and back
     assert rows[72]["traffic"] == pytest.approx(traffic)
-    last = tables.served_table()[1][2]
-    assert (
-        last[0] == "DeepSeek-V3, H100, 2025-05" and last[-1] == f"{100 * traffic / 0.0919:.0f}\xa0%"
-    )
 
 
 # The router ---------------------------------------------------------------------------------------

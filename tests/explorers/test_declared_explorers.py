@@ -110,9 +110,7 @@ NO_LIMIT = {
     "room-for-context": "draws the context that fits as a curve",
     "activations-against-depth": "is about training, which keeps no caches",
     "stages-in-training": "is about training, which keeps no caches",
-    "kernels-against-chips": "compares measured kernels",
-    "memory-against-chips": "draws what a chip has as a curve",
-    "wide-against-chips": "compares times; the plot beside it has the memory",
+    "over-racks": "spans as many racks as the reader says, and asks for time only",
 }
 LOADS = {"batch", "micro_batch", "device_batch", "context"}
 
@@ -341,8 +339,10 @@ def test_what_questions_say_is_so():
     ratio = EXPLORERS["transfer-ratio"].values()["readouts"]["Scale-up over scale-out"]
     assert ratio == 9 and "nine times slower" in EXPLORERS["transfer-ratio"].guess.question
     assert EXPLORERS["transfer-ratio"].state()["active_experts"] == 8
-    assert EXPLORERS["copies-that-cross"].state()["active_experts"] == 8
-    assert EXPLORERS["copies-that-cross"].state()["domain_devices"] == 72
+    over = EXPLORERS["over-racks"]
+    known = over.symbol_values(over.state())
+    assert known["batch"] == 5760 and "5,760 people" in over.guess.question
+    assert known["domain_devices"] == 72 and "72 make a rack" in over.guess.question
     assert EXPLORERS["three-bills"].state()["pretraining_tokens"] == 200e12
     price = EXPLORERS["price-to-cache"]
     assert price.symbol_values(price.state())["context"] == 200_000

@@ -15,7 +15,16 @@ from handful.query import QueryError, answer
 from handful.reversible import Group, decrypt, encrypt
 from handful_explorers import schematics
 from handful_explorers.plotting.scenes.shapes import rect, text
-from handful_explorers.schematics import decode, experts, ladder, reuse, shelf, svg
+from handful_explorers.schematics import (
+    crossing,
+    decode,
+    domains,
+    experts,
+    ladder,
+    reuse,
+    shelf,
+    svg,
+)
 from handful_explorers.schematics.schematic import (
     WIDTH,
     Number,
@@ -29,7 +38,7 @@ from handful_explorers.schematics.schematic import (
 ALL = {name: getattr(schematics, name) for name in schematics.__all__}
 # Digits that are part of a name, and no number.
 NAMES = re.compile(
-    r"\b(?:H100s?|GB200|Llama 3\.1 \d+B|DeepSeek-V3|Qwen3 235B-A22B|bf16|fp8|fp4)(?!\w)"
+    r"\b(?:H100s?|GB200|TPU v4|Llama 3\.1 \d+B|DeepSeek-V3|Qwen3 235B-A22B|bf16|fp8|fp4)(?!\w)"
 )
 NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
@@ -306,24 +315,55 @@ def test_expert_layer_counts_what_it_draws():
     assert [experts.LETTERS[e] for e in experts.picks()[experts.FOLLOWED]] == ["B", "P"]
     places = [
         {key: (shape["x"], shape["y"]) for key, shape in boxes(one, step).items()}
-        for step in range(1, 7)
+        for step in range(1, 6)
     ]
     assert len(places[0]) == value("copies") == 32
-    assert places[0] == places[1] == places[4] and places[2] == places[3] == places[5]
+    assert places[0] == places[1] == places[4] and places[2] == places[3]
 
     def chip(place):
         return (int(place[0] // experts.PITCH), place[1] > experts.TOP + experts.TALL)
 
     ways = [(chip(places[0][key]), chip(places[2][key])) for key in places[0]]
     assert sum(here != there for here, there in ways) == value("leaving") == 28
-    assert sum(here[1] != there[1] for here, there in ways) == value("crossing")
     got = Counter(there for _, there in ways)
     assert max(got.values()) == value("fullest") and len(ways) / 8 == value("mean")
     assert len(set(places[2].values())) == 32  # none on another
-    # As many as on average: seven chips of eight are not one's own, and half lie in the other row.
-    assert value("leaving") / 32 == 7 / 8 and value("crossing") / 32 == 1 / 2
-    # One domain has most of its copies on the fabric; of two, half cross at a ninth of the rate.
-    assert value("factor") == pytest.approx(value("ratio") / 2 / (15 / 16))
+    assert value("leaving") / 32 == 7 / 8  # as many as on average: seven of eight are not one's own
+
+
+def test_two_ways_over_in_words_and_lengths():
+    one = schematics.two_ways_over
+    value = one.value
+    assert len(crossing.HERE) == len(crossing.THERE) == value("each") == 4
+    assert {rack for rack, _ in crossing.HERE} == {crossing.HOME[0]} == {0}
+    assert {rack for rack, _ in crossing.THERE} == {crossing.INLET[0]} == {1}
+    assert crossing.INLET not in crossing.EXPERTS and crossing.HOME not in crossing.EXPERTS
+    assert 0.99 < value("once") <= 1  # one copy, or none if all experts are at home
+    assert value("each_time") / value("once_time") == pytest.approx(4, rel=0.01)
+    assert value("forty") > 7 and 3.5 < value("four") < 4
+    for held in (crossing.SPREAD, crossing.LIMITED):
+        assert sum(held.values()) == 8 and crossing.ITS_NODE in held
+    assert len(crossing.SPREAD) == 7 and len(crossing.LIMITED) == 4
+    fabric, cable = (
+        next(s for s in one.pictures[0] if s["t"] == "rect" and s["c"] == c) for c in ("c0", "c1")
+    )
+    assert fabric["h"] / cable["h"] == pytest.approx(value("ratio")) == 18
+    wide = {key: boxes(one, 6)[f"bar {key}"]["w"] for key, _ in crossing.ROWS}
+    assert all(w == pytest.approx(WIDTH * value(key) / 8) for key, w in wide.items())
+    assert wide["four"] / wide["forty"] == pytest.approx(0.5, abs=0.06)  # about half
+    assert wide["once"] / wide["each"] == pytest.approx(0.25, rel=0.01)
+
+
+def test_four_domains_have_a_dot_for_each_chip():
+    one = schematics.four_domains
+    value = one.value
+    count = Counter(s["c"] for s in one.pictures[-1] for _ in range(s.get("n", 0)))
+    chips = sum(value(f"{key}_chips") for key, *_ in domains.DOMAINS.values())
+    assert count["c1"] + count["soft"] == chips == 8 + 72 + 144 + 4096
+    assert value("node_memory") < value("weights") < value("rack_memory") / 10
+    assert math.ceil(value("rack_fill")) == 4 and value("next_fill") < 1
+    assert value("node_fill") > 8 and count["c1"] == 8 + 4 + 1 + math.ceil(value("pod_fill"))
+    assert 4 < answer("= 1e12 / [accelerators / GB200 NVL72 / hbm_capacity_bytes]").value < 6
 
 
 def test_memory_ladder_puts_the_cache_where_the_rule_says():

@@ -15,7 +15,6 @@ from handful_explorers.tables import (
     notation,
     schedules_table,
     step_table,
-    traffic_table,
 )
 
 
@@ -65,17 +64,11 @@ def test_the_notation_is_in_its_sections():
         (bubbles_table(), 4),
         (schedules_table(stages=4, micro_batches=8, backward=2, weights=1), 5),
         (step_table(), 7),
-        (traffic_table(8, devices=8), 7),
     ],
 )
 def test_every_row_of_a_table_is_as_long_as_its_head(table, count):
     assert len(table.rows) == count
     assert all(len(row) == len(table.head) and all(row[:1]) for row in table.rows)
-
-
-def test_a_closed_form_of_nothing_has_no_ratio():
-    rows = {row[0]: row[2:] for row in traffic_table(8, devices=8).rows}
-    assert rows["Share of copies that leave"] == ["0", "–"]
 
 
 def test_table_and_figure_show_every_class_and_every_row_of_the_dense_model():

@@ -4,7 +4,9 @@ Each is declared in the module of its subject; `schematic` says how.
 """
 
 from .cache import growing_cache
+from .crossing import two_ways_over
 from .decode import decode_step
+from .domains import four_domains
 from .experts import expert_layer
 from .fast import fast_mode
 from .feistel import feistel_round
@@ -20,6 +22,7 @@ __all__ = [
     "expert_layer",
     "fast_mode",
     "feistel_round",
+    "four_domains",
     "growing_cache",
     "memory_ladder",
     "one_weight",
@@ -28,5 +31,6 @@ __all__ = [
     "shared_heads",
     "three_ways",
     "training_notes",
+    "two_ways_over",
     "what_cancels",
 ]

@@ -1,8 +1,7 @@
 """An expert layer over eight chips: tokens go to their experts and come back.
 
 Sixteen experts and two tokens a chip are drawn, few enough to follow.  A seeded router picks the
-experts; with this seed as many copies leave their chip, and their half of the chips, as do on
-average over all seeds.
+experts; with this seed as many copies leave their chip as do on average over all seeds.
 """
 
 from __future__ import annotations
@@ -53,14 +52,12 @@ def counts() -> dict[str, int]:
     """
     every = copies()
     arriving = Counter(there for _, there in every)
-    half = CHIPS // 2
     return {
         "copies": len(every),
         "leaving": sum(here != there for here, there in every),
         "staying": sum(here == there for here, there in every),
         "fullest": max(arriving.values()),
         "mean": len(every) // CHIPS,
-        "crossing": sum(here // half != there // half for here, there in every),
         **{f"sent_{c}": sum(here == c != there for here, there in every) for c in range(CHIPS)},
         **{f"got_{c}": arriving[c] for c in range(CHIPS)},
     }
@@ -82,8 +79,8 @@ def _home(token: int) -> tuple[float, float]:
 
 
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
-    told, apart = schematic.told, step == 6
-    out = _frames(told, apart)
+    told = schematic.told
+    out = _frames(told)
     for chip in range(CHIPS):
         x, y = _corner(chip)
         out.append(rect(x + 0.5, y + 0.5, BOX - 1, TALL - 1, "soft outline round"))
@@ -99,19 +96,16 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
                     "middle",
                 ),
             ]
-    away = step in (3, 4, 6)
-    out += _tokens(away)
-    if apart:
-        out += _crossing()
+    out += _tokens(away=step in (3, 4))
     if step == 2:
         out += _followed()
     if step >= 3:
         out += _counted(step, told)
-    return out + (_times(schematic) if apart else [])
+    return out
 
 
-def _frames(told: dict[str, str], apart: bool) -> list[dict[str, Any]]:
-    """Draw the fabric that joins all chips, or two and the network between them."""
+def _frames(told: dict[str, str]) -> list[dict[str, Any]]:
+    """Draw the fabric that joins all chips."""
     bar = TOP + TALL + GAP / 2
     out = [
         text(0, 13, f"{told['chips']} chips, {told['experts']} experts", "ink strong"),
@@ -121,22 +115,13 @@ def _frames(told: dict[str, str], apart: bool) -> list[dict[str, Any]]:
     ]
     for chip in range(CHIPS):
         x, y = _corner(chip)
-        down = chip < 4
-        edge, end = (y + TALL, bar - 10) if down else (y, bar + 10)
-        out.append(line(x + BOX / 2, edge, x + BOX / 2, end if apart else bar, "c0"))
-    if apart:
-        out += [
-            rect(0, bar - 14, WIDTH, 7, "c0"),
-            rect(0, bar + 7, WIDTH, 7, "c0"),
-            rect(WIDTH / 2 - 1.5, bar - 7, 3, 14, "c1"),
-            text(WIDTH / 2 + 8, bar + 4, "a network", "c1 small"),
-        ]
-    else:
-        out += [
-            rect(0, bar - 9, WIDTH, 18, "c0"),
-            text(WIDTH / 2, bar + 4, "one fast fabric", "paper small strong", "middle"),
-        ]
-    return out
+        edge = y + TALL if chip < 4 else y
+        out.append(line(x + BOX / 2, edge, x + BOX / 2, bar, "c0"))
+    return [
+        *out,
+        rect(0, bar - 9, WIDTH, 18, "c0"),
+        text(WIDTH / 2, bar + 4, "one fast fabric", "paper small strong", "middle"),
+    ]
 
 
 def _tokens(away: bool) -> list[dict[str, Any]]:
@@ -152,18 +137,6 @@ def _tokens(away: bool) -> list[dict[str, Any]]:
             x += 4 * (i % ACTIVE) - 2
         colour = "c1" if token == FOLLOWED else "ink"
         out.append(named(f"copy {i}", circle(x, y, 4.4, colour)))
-    return out
-
-
-def _crossing() -> list[dict[str, Any]]:
-    """Mark the copies that came from the other half of the chips."""
-    out, taken = [], Counter[int]()
-    for i, (here, there) in enumerate(copies()):
-        x, y = _seat(there, taken[there])
-        taken[there] += 1
-        crosses = here // 4 != there // 4
-        if crosses or i // ACTIVE == FOLLOWED:
-            out.append(circle(x, y, 4.6, "c1" if crosses else "ink"))
     return out
 
 
@@ -189,38 +162,19 @@ def _counted(step: int, told: dict[str, str]) -> list[dict[str, Any]]:
     return out
 
 
-def _times(schematic: Schematic) -> list[dict[str, Any]]:
-    """Draw how long the copies of a real layer travel on one fabric, and over a network."""
-    out = [text(0, BOTTOM + 24, "A layer of DeepSeek-V3 on two nodes of H100", "ink strong")]
-    most = schematic.value("network_time")
-    rows = (("on one fabric", "fabric_time", "c0"), ("over the network", "network_time", "c1"))
-    for i, (label, key, colour) in enumerate(rows):
-        y = BOTTOM + 44 + 36 * i
-        out += [
-            text(0, y, label, "ink"),
-            text(WIDTH, y, schematic.told[key], "ink strong", "end"),
-            rect(0, y + 5, WIDTH * schematic.value(key) / most, 10, colour),
-        ]
-    return out
-
-
 _COUNTS = counts()
-LAYER = 'device_batch=128 scale_up_domains=2 hardware="H100 SXM" model="DeepSeek-V3" precision=fp8'
 
 expert_layer = Schematic(
     "expert-layer",
-    "An expert layer, whole and cut in two",
-    height=BOTTOM + 98,
+    "One layer of experts",
+    height=BOTTOM + 1,
     numbers={
         "chips": f"= {CHIPS}",
         "experts": f"= {EXPERTS}",
         **{name: f"= {count}" for name, count in _COUNTS.items()},
+        "rack": Number("accelerators / GB200 NVL72 / scaleup_domain_chips", 2, "1"),
+        "layer": Number("models / DeepSeek-V3 / routed_experts", 3),
         "bytes": Number('all_to_all_bytes model="DeepSeek-V3"', 3, "B"),
-        "ratio": 'bandwidth_ratio hardware="H100 SXM" precision=fp8',
-        "batch": Number("= 128", 3),
-        "fabric_time": f"fabric_time_joined {LAYER}",
-        "network_time": f"network_time {LAYER}",
-        "factor": "= {network_time} / {fabric_time}",
     },
     steps=[
         Step(
@@ -254,16 +208,8 @@ expert_layer = Schematic(
             "The copies are back on their own chips. Under each chip is written how many came"
             " back to it.",
         ),
-        Step(
-            "Cut the fabric: two machines, and a network {ratio} times slower between them."
-            " {crossing} of the {copies} copies have to cross, those marked here, and the layer"
-            " waits for them: on two nodes of H100, {factor} times as long as on one fabric.",
-            "The two rows now have a fabric each, and one thin link joins them. Bars show"
-            " how long all copies of a layer travel: {fabric_time} on one fabric, {network_time}"
-            " over the network.",
-        ),
     ],
     draw=_draw,
-    caption="Drawn: {experts} experts, two for each token. The times are for one layer of"
-    " DeepSeek-V3 on two nodes of H100, {batch} tokens on each chip, one copy for each expert.",
+    caption="{chips} chips with {experts} experts, two for each token, stand for the {rack} of our"
+    " rack and the {layer} experts of its layers.",
 )

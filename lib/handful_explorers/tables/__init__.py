@@ -9,7 +9,6 @@ from .multi_rack_pipelines import domains_table, memory_played
 from .overtraining import disclosed_table
 from .pipelining import bubbles_table, schedules_table, step_table
 from .price_surcharges import cache_table, measured_ratio_table, output_table, surcharge_table
-from .racks import generations_table, kernels_table, served_table, traffic_table
 from .table import Part, Table
 from .tiers import waiting_table
 
@@ -22,18 +21,14 @@ __all__ = [
     "classes_table",
     "disclosed_table",
     "domains_table",
-    "generations_table",
-    "kernels_table",
     "measured_ratio_table",
     "memory_played",
     "output_table",
     "runs_table",
     "schedules_table",
-    "served_table",
     "sharing_table",
     "splits_table",
     "step_table",
     "surcharge_table",
-    "traffic_table",
     "waiting_table",
 ]

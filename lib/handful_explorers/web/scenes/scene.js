@@ -11,7 +11,6 @@ import feistel from "./feistel.js";
 import gantt from "./gantt.js";
 import growth from "./growth.js";
 import laps from "./laps.js";
-import placement from "./placement.js";
 import racks from "./racks.js";
 import scatter from "./scatter.js";
 import strip from "./strip.js";
@@ -36,7 +35,6 @@ export const KINDS = {
   gantt,
   growth,
   laps,
-  placement,
   racks,
   scatter,
   strip,

@@ -1,0 +1,210 @@
+"""One token whose experts lie in two racks, or on forty nodes: how many copies of it cross.
+
+The fabric of a rack and the cable between two are as thick as they are fast.  Eight chips stand for
+a rack's; the bars are to scale.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..plotting.scenes.shapes import circle, rect, text
+from .schematic import WIDTH, Schematic, Step, named
+from .svg import arrow
+
+RACK = 'scale_up_domains=2 scale_out_bandwidth=50e9 hardware="GB200 NVL72" model="DeepSeek-V3"'
+CROWD = f"batch=5760 {RACK} precision=fp8"  # eighty people on each chip of the first rack
+COPIES = "active_experts=8"
+
+# Two racks: where boxes and chips stand, in pixels.
+BOX, TALL, TOP, SIZE, PITCH = 150, 128, 24, 26, 34
+FABRIC = 18  # its thickness; the cable's is less by the ratio of their rates
+HOME, INLET = (0, 1), (1, 0)  # rack and chip
+EXPERTS = ((0, 0), (0, 3), (0, 5), (0, 6), (1, 1), (1, 3), (1, 4), (1, 7))
+HERE, THERE = EXPERTS[:4], EXPERTS[4:]
+
+# Forty nodes: in which of them the experts lie, and how many in each.
+COLUMNS, NODES, NODE, NODE_PITCH = 8, 40, (36, 20), (43.4, 27)
+ITS_NODE = 18
+SPREAD = {3: 1, 8: 1, 13: 1, 18: 1, 22: 1, 29: 1, 33: 2}
+LIMITED = {8: 2, 18: 2, 22: 2, 33: 2}
+
+ROWS = (
+    ("each", "two racks, a copy for each expert"),
+    ("once", "two racks, a copy for the rack"),
+    ("forty", "forty nodes, a copy for each node"),
+    ("four", "forty nodes, four for each token"),
+)
+SHOWN = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 6: 4}  # rows of the bars in each step
+
+
+def _chip(place: tuple[int, int]) -> tuple[float, float]:
+    """Return the middle of a chip."""
+    rack, chip = place
+    x = rack * (WIDTH - BOX) + 24 + chip % 4 * PITCH
+    return x, TOP + 24 + chip // 4 * (TALL - 48)
+
+
+def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    return (_nodes(step) if step > 4 else _racks(step, schematic)) + _bars(step, schematic)
+
+
+def _racks(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    """Draw two racks, the cable between them, and the copies on their way."""
+    told, middle = schematic.told, TOP + TALL / 2
+    cable = FABRIC / schematic.value("ratio")
+    out = [
+        text(0, 13, "this rack", "ink strong"),
+        text(WIDTH, 13, "the other rack", "ink strong", "end"),
+        rect(BOX - 3, middle - cable / 2, WIDTH - 2 * BOX + 6, cable, "c1"),
+    ]
+    for rack in (0, 1):
+        left = rack * (WIDTH - BOX)
+        out += [
+            rect(left + 0.5, TOP + 0.5, BOX - 1, TALL - 1, "soft outline round"),
+            rect(left + 3, middle - FABRIC / 2, BOX - 6, FABRIC, "c0"),
+            text(
+                left + BOX / 2,
+                middle + 4,
+                f"fabric {told['inside']}",
+                "paper small strong",
+                "middle",
+            ),
+        ]
+        for chip in range(8):
+            x, y = _chip((rack, chip))
+            colour = "c4 pale" if (rack, chip) in EXPERTS else "grid"
+            out.append(rect(x - SIZE / 2, y - SIZE / 2, SIZE, SIZE, colour))
+    out.append(text(WIDTH / 2, TOP + TALL + 16, f"cable {told['outside']}", "c1", "middle"))
+    return out + _copies(step)
+
+
+def _copies(step: int) -> list[dict[str, Any]]:
+    """Draw the token, its copies, and the ways that they take."""
+    x, y = _chip(HOME)
+    middle = TOP + TALL / 2
+    out = [named("token", circle(x, y, 6, "ink"))]
+    if step == 1:
+        return out
+    if step in (2, 3):
+        for place in HERE:
+            out.append(circle(*_chip(place), 5, "c2"))
+    if step == 2:
+        out += [circle(BOX + 2 + 12 * i, middle, 5, "c1") for i in range(4)]
+    elif step == 3:
+        out += [circle(WIDTH / 2, middle, 5, "c1"), _link(INLET, away=True)]
+        for place in THERE:
+            out += [_link(place), circle(*_chip(place), 5, "c2")]
+    else:
+        out += [_link(place, away=True) for place in HERE + THERE]
+        out += [_link(HOME), _link(INLET), circle(WIDTH / 2, middle, 5, "c1")]
+    return out
+
+
+def _link(place: tuple[int, int], away: bool = False) -> dict[str, Any]:
+    """Return the arrow from the fabric to a chip, or away from the chip."""
+    x, y = _chip(place)
+    fabric = TOP + TALL / 2
+    side = 1 if y > fabric else -1
+    ends = (fabric + side * (FABRIC / 2 + 1), y - side * (SIZE / 2 + 1))
+    start, end = reversed(ends) if away else ends
+    return arrow(x, start, x, end, "c2", 2)
+
+
+def _nodes(step: int) -> list[dict[str, Any]]:
+    """Draw forty nodes, and those in which the token's experts lie."""
+    out = [
+        text(0, 13, "forty nodes of eight chips", "ink strong"),
+        text(WIDTH, 13, "its own", "ink", "end"),
+        circle(WIDTH - 56, 9, 5, "ink"),
+    ]
+    held = SPREAD if step == 5 else LIMITED
+    wide, tall = NODE
+    for node in range(NODES):
+        x, y = node % COLUMNS * NODE_PITCH[0], TOP + 6 + node // COLUMNS * NODE_PITCH[1]
+        out.append(rect(x, y, wide, tall, "c4 pale" if node in held else "grid"))
+        for i in range(held.get(node, 0)):
+            out.append(circle(x + 7 + 10 * i, y + tall / 2, 4.5, "c2"))
+        if node == ITS_NODE:
+            out.append(circle(x + 29, y + tall / 2, 5, "ink"))
+        elif node in held:
+            out.append(rect(x + 0.75, y + 0.75, wide - 1.5, tall - 1.5, "c1 outline"))
+    return out
+
+
+def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    """Draw how many copies of a token cross, for the ways that have been shown."""
+    out, top = [text(0, 206, "Copies that cross, of eight", "ink strong")], 216
+    for i, (key, label) in enumerate(ROWS[: SHOWN[step]]):
+        y, new = top + 38 * i, i == SHOWN[step] - 1
+        colour = "ink" if new else "soft"
+        wide = WIDTH * schematic.value(key) / 8
+        out += [
+            text(0, y + 11, label, f"{colour} strong" if new else colour),
+            text(WIDTH, y + 11, schematic.told[key], colour, "end"),
+            named(f"bar {key}", rect(0, y + 16, wide, 10, "c1")),
+        ]
+    return out
+
+
+two_ways_over = Schematic(
+    "two-ways-over",
+    "A token whose experts lie in two racks",
+    height=372,
+    numbers={
+        "ratio": 'bandwidth_ratio scale_out_bandwidth=50e9 hardware="GB200 NVL72"',
+        "inside": "accelerators / GB200 NVL72 / scaleup_bw_per_chip_one_direction_bytes_per_s",
+        "outside": "interconnects / InfiniBand NDR / one_direction_bytes_per_s",
+        "each": f"copies_leaving_of_racks scale_up_domains=2 {COPIES}",
+        "once": f"copies_leaving_once_of_racks scale_up_domains=2 domain_limit=2 {COPIES}",
+        "forty": f"copies_leaving_once_of_racks scale_up_domains=40 domain_limit=40 {COPIES}",
+        "reached": f"domains_reached_of_racks scale_up_domains=40 {COPIES}",
+        "four": f"copies_leaving_once_of_racks scale_up_domains=40 domain_limit=4 {COPIES}",
+        "each_time": f"scale_out_time_of_racks {CROWD}",
+        "once_time": f"scale_out_time_once_of_racks domain_limit=2 {CROWD}",
+    },
+    steps=[
+        Step(
+            "A token stands on a chip of this rack, and its eight experts lie four in each."
+            " Inside a rack a chip sends {inside}; to the other rack it sends {outside},"
+            " {ratio} times less.",
+            "Two racks of chips with a thick bar in each, the fabric, and a thin line between them,"
+            " the cable. The token stands on one chip of the left rack; four chips in each rack"
+            " hold an expert of it.",
+        ),
+        Step(
+            "A copy for each expert: four stay on the fabric, and four queue for the cable, though"
+            " all four are the same. In our layer the queue lasts {each_time}.",
+            "Four copies are with their experts in the left rack, and four stand in a row on the"
+            " cable. A bar below says that {each} of eight copies cross.",
+        ),
+        Step(
+            "Nothing is gained by sending the same numbers four times. Let one copy cross, to a"
+            " chip that hands it on to the four, over the fast fabric of its own rack.",
+            "One copy is on the cable. In the right rack an arrow leads from one chip to the"
+            " fabric, and arrows lead from the fabric to the four chips with experts. A second bar"
+            " below is a quarter as long as the first.",
+        ),
+        Step(
+            "The answers are added up in any case, so the four of the other rack are added there,"
+            " and their sum comes back as one. The cable is now done after {once_time}.",
+            "In either rack arrows lead from the four experts to the fabric, and from the fabric to"
+            " one chip; in the left rack it is the token\u2019s. One sum is on the cable.",
+        ),
+        Step(
+            "With forty small nodes in place of two racks there is little to merge: eight experts"
+            " lie in {reached} of them on average, and {forty} copies still cross.",
+            "Forty small boxes. The eight experts lie in seven of them, one of which is the"
+            " token\u2019s own. A third bar is nearly as long as the picture is wide.",
+        ),
+        Step(
+            "So let the router help. It first picks four nodes for the token, and then experts in"
+            " these alone. Now at most four copies cross.",
+            "The eight experts lie in four of the boxes, two in each. A fourth bar, {four}, is"
+            " about half as long as the third.",
+        ),
+    ],
+    draw=_draw,
+    caption="Eight chips stand for each rack. Fabric and cable are as thick as they are fast. Times"
+    " are for the crowd of the napkin, and copies are averages over a router without favourites.",
+)

@@ -1,0 +1,132 @@
+"""What the chapter on experts says in words, of its rack and of others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handful import experts, facts
+from handful.query import answer
+from handful_evidence.measured_racks import all_to_all_kernels
+
+OURS = 'hardware="GB200 NVL72" model="DeepSeek-V3" precision=fp8'
+CROWD = f"batch=5760 {OURS}"
+
+
+def of(request: str) -> float:
+    return answer(request).value
+
+
+def layer(racks: int, once: bool = False) -> tuple[float, float, float]:
+    """Return the times of reading, computing and travelling on one rack or two."""
+    chips = 72 * racks
+    travel = (
+        f"one_fabric_time scale_up_domains=1 {CROWD}"
+        if racks == 1
+        else f"scale_out_time_once_of_racks scale_up_domains={racks} domain_limit=2"
+        f" scale_out_bandwidth=50e9 {CROWD}"
+        if once
+        else f"scale_out_time_of_racks scale_up_domains={racks} scale_out_bandwidth=50e9 {CROWD}"
+    )
+    return (
+        of(f"expert_weight_time devices={chips} {CROWD}"),
+        of(f"expert_compute_time devices={chips} {CROWD}"),
+        of(travel),
+    )
+
+
+def test_a_second_rack_makes_the_layer_three_times_as_long():
+    one, two = layer(1), layer(2)
+    assert max(one) == one[0] and max(two) == two[2]
+    assert max(two) / max(one) == pytest.approx(3, rel=0.06)
+    assert sum(two) > 1.5 * sum(one)  # the second rack would lose as well
+    assert max(layer(2, once=True)) / max(one) == pytest.approx(0.8, rel=0.04)  # gains a fifth
+    joined = of(f"one_fabric_time scale_up_domains=2 {CROWD}")
+    assert max(two[0], two[1], joined) == pytest.approx(max(one) / 2)
+
+
+def test_the_crowd_is_about_the_balance_and_its_travel_longer_than_a_step():
+    assert of(f"balance_batch {OURS}") == pytest.approx(5760, rel=0.04)
+    travel = of(
+        f"communication_time devices=144 domain_devices=72 scale_out_bandwidth=50e9 {CROWD}"
+    )
+    assert travel > of(f"step_time context=4096 {CROWD}")
+
+
+def test_a_token_moves_hundreds_of_times_what_it_leaves():
+    moved = of('token_traffic model="DeepSeek-V3"')
+    left = of(f"resident_caches device_batch=1 context=1 {OURS}")
+    assert 280 < moved / left < 300
+    assert moved == pytest.approx(10e6, rel=0.01)  # ten megabytes
+    shape = facts.get("shapes", "DeepSeek-V3")
+    expert = 3 * shape["d_model"] * shape["expert_dim"]
+    assert expert / of('all_to_all_bytes model="DeepSeek-V3" active_experts=1') == 2048
+    assert 4 * expert / 8e12 == pytest.approx(layer(1)[0])
+    assert shape["layers"] - shape["dense_layers"] == 58
+
+
+def test_two_racks_are_the_worst_number():
+    """For a given crowd the port of a chip has (1 - 1/R)/R to send, whatever else."""
+    racks = np.arange(2, 41)
+    sent = [
+        of(f"scale_out_time_of_racks scale_up_domains={r} scale_out_bandwidth=50e9 {CROWD}")
+        for r in racks
+    ]
+    assert sent == sorted(sent, reverse=True)
+    inside = layer(1)[2]
+    assert racks[np.abs(np.array(sent) / inside - 1).argmin()] == 17
+    assert 17 * 72 > 1000
+
+
+def test_no_rack_is_as_fast_outside_as_inside():
+    assert min(one.ratio for one in experts.generations() if one.ratio) > 8
+
+
+def test_merged_copies_keep_the_port_busy_twice_as_long_as_the_fabric():
+    once, chips = layer(2, once=True)[2], "devices=144 domain_devices=72"
+    assert 2 < once / of(f"scale_up_time_once {chips} {CROWD}") < 2.5
+    apart = layer(2)[2] / of(f"scale_up_time {chips} {CROWD}")
+    assert apart == pytest.approx(18, rel=0.05)
+    eight = "scale_up_domains=8 active_experts=8"
+    assert 4 < of(f"copies_leaving_once_of_racks {eight} domain_limit=8") < 5
+    assert 3 < of(f"copies_leaving_once_of_racks {eight} domain_limit=4") < 4
+
+
+def test_the_constants_of_real_journeys():
+    rack = of("measured_latencies / exchange_nvl72_ep64 / seconds")
+    bytes_alone = layer(1)[2]
+    assert rack / bytes_alone == pytest.approx(4, rel=0.02)
+    one, two, merged = rack + bytes_alone, 100e-6 + layer(2)[2], 100e-6 + layer(2, once=True)[2]
+    assert two / one == pytest.approx(2.2, rel=0.05) and merged > one
+    assert one > layer(1)[0]  # the travel is the slowest even on one rack
+    kernels = {row["devices"]: row["dispatch"] + row["combine"] for row in all_to_all_kernels()}
+    assert kernels[256] / kernels[8] == pytest.approx(2.9, rel=0.01)  # nearly three times
+
+
+def test_a_rack_is_worth_more_than_its_faster_chips():
+    of_team = ("sglang_h100_decode_2k", "sglang_gb200_p2_fp8")
+    node, rack = (of(f"measured_serving / {run} / tokens_per_s_per_chip") for run in of_team)
+    assert 3 < rack / node < 3.5
+    for column in ("hbm_bandwidth_bytes_per_s", "fp8_dense_flops"):
+        rack, node = (of(f"accelerators / {c} / {column}") for c in ("GB200 NVL72", "H100 SXM"))
+        assert rack / node == pytest.approx(2.5, rel=0.06)
+
+
+def test_a_whole_pod_is_slower_than_a_port_and_a_corner_holds_a_trillion():
+    """The distance to a chip, on average over all of a torus, its own place included."""
+    ring = np.minimum(np.arange(16), 16 - np.arange(16)).mean()
+    assert 3 * ring == 12 and of("accelerators / TPU v4 / scaleup_domain_chips") == 16**3
+    sends = of("accelerators / TPU v4 / scaleup_bw_per_chip_one_direction_bytes_per_s") / 12
+    port = of("interconnects / InfiniBand NDR / one_direction_bytes_per_s")
+    assert sends < 0.5 * port
+    assert 64 * of("accelerators / TPU v4 / hbm_capacity_bytes") > 1e12
+    assert of("= 8 * [accelerators / H100 SXM / hbm_capacity_bytes]") < 1e12
+
+
+def test_an_uneven_load_by_chance_and_by_favourites():
+    ours = of("load_imbalance devices=72 active_experts=8 batch=5760")
+    assert ours - 1 == pytest.approx(0.1, abs=0.02)
+    measured = facts.get("measured_serving", "sglang_h100_prefill_4k")
+    even = float(measured["notes"].split()[0].replace(",", ""))
+    assert even / measured["value"] == pytest.approx(1.18, rel=0.01)  # nearly a fifth
+    assert of("load_imbalance devices=32 active_experts=8 batch=524288") < 1.01
