@@ -4,6 +4,7 @@ Each is declared in the module of its subject; `schematic` says how.
 """
 
 from .cache import growing_cache
+from .chain import chained_memory, nine_boxes
 from .decode import decode_step
 from .experts import expert_layer
 from .fast import fast_mode
@@ -16,12 +17,14 @@ from .training import rebuilt_notes, training_notes
 from .waiting import three_ways
 
 __all__ = [
+    "chained_memory",
     "decode_step",
     "expert_layer",
     "fast_mode",
     "feistel_round",
     "growing_cache",
     "memory_ladder",
+    "nine_boxes",
     "one_weight",
     "rebuilt_notes",
     "room_and_door",
