@@ -132,8 +132,7 @@ batch_of_stages = Formula(
     Max(0, n * C - w * N / P) / _cache,
     name="batch_of_stages",
     source="1:11:12; derived",
-    meaning="sequences for which one stage has room, all of its own layers counted as whole caches: "
-    "a micro-batch",
+    meaning="sequences of a micro-batch that fill a stage, when every stage has one",
     conventions=(_STAGE, _FULL),
 )
 

@@ -204,6 +204,7 @@ def test_a_full_micro_batch_fills_a_stage():
 
 def test_the_chapter_says_what_is_computed():
     rent = balance.rent(CHAPTER, rented_time=86400)
+    assert 1.5 < rent / 3620 < 1.6
     assert 6.5 < 100 * (rent / 3620 - rent / 3787) < 7.5  # cents a day
     costs = [latency.cost_per_token(CHAPTER, batch=people) for people in (3620, 3787)]
     assert costs[1] / costs[0] == pytest.approx(1, abs=0.005)  # what it did
@@ -235,6 +236,10 @@ def test_the_chapter_on_boxes():
     few = on_stages.token_latency_of_cut_rack(boxes, batch=100) / latency.step_time(
         CHAPTER, batch=900
     )
+    # A million tokens from the full chain cost what nine turns of eight chips do for 402 people.
+    rate = balance.rent(CHAPTER, rented_time=1)
+    chain = rate * on_stages.token_latency_of_cut_rack(boxes, batch=402) / (9 * 402)
+    assert latency.cost_per_token(CHAPTER, batch=402) == pytest.approx(chain)
     assert full == pytest.approx(1.4, abs=0.01) and 2.2 < few < 2.5
     kimi = values("H200 SXM", "Kimi K2", context=100_000)
     shares = [latency.weight_memory(kimi) / p / on_stages.domain_capacity(kimi) for p in (1, 2)]
@@ -246,4 +251,4 @@ def test_the_chapter_on_boxes():
         training_bytes=16, total_parameters=405.9e9, stage_devices=8, pipeline_stages=1
     )
     assert state / 80e9 == pytest.approx(10, abs=0.2)
-    assert 6300 / 1700 == pytest.approx(3.7, abs=0.01)  # words a second, Sutskever et al. 2014
+    assert pytest.approx(3.7, abs=0.01) == 6300 / 1700  # words a second, Sutskever et al. 2014

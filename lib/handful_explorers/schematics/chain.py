@@ -62,7 +62,9 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         out.append(named(f"crowd-{one}", rect(x, TOP, wide, BAR, colour)))
     if step == 6:
         full = weights + crowd * crowds
-        out.append(named("more", rect(full, TOP, value("more") * value("cache") * scale, BAR, "ink")))
+        out.append(
+            named("more", rect(full, TOP, value("more") * value("cache") * scale, BAR, "ink"))
+        )
     rows = [
         ("Weights here", told[f"weights_{racks}"], "c1"),
         ("Of each cache", told[f"cache_{racks}"], "c2"),
@@ -294,7 +296,7 @@ nine_boxes = Schematic(
         ),
         Step(
             "Your token visits the boxes in turn. Each reads its ninth of the weights with its own"
-            " eight chips, nine times as slowly as {chips} would, and then hands you on. Together"
+            " eight chips, nine times as slowly as {chips} would, and then hands it on. Together"
             " that takes {chain_full}.",
             "A staircase: nine boxes read one after another, each for a ninth of {chain_full}. The"
             " weights take {weights_full} of it.",
