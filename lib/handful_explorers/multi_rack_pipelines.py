@@ -79,7 +79,7 @@ memory_against_stages = Explorer(
         "becomes of the caches that one chip has to hold? Draw it.",
         draw="caches",
     ),
-    caption="Each stage has a rack or node to itself, and as many micro-batches are in flight as "
+    caption="Each stage has a rack or box to itself, and as many micro-batches are in flight as "
     "there are stages. "
     "More stages thin out the weights and leave the caches as they were.",
 )
@@ -176,7 +176,7 @@ capacity_and_bandwidth = Explorer(
         ),
         Preset("A dense 405B", {"latency_floor": 2e-3, "model": "Llama 3.1 405B"}),
     ],
-    caption="Each dot is a node of eight or a rack of 72. Right of the upright line the model "
+    caption="Each dot is a box of eight or a rack of 72. Right of the upright line the model "
     "fits; above the level line it is read in "
     "the time that you set. Between the two lie the machines that hold a model and read it too "
     "slowly.",
