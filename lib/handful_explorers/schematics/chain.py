@@ -314,7 +314,7 @@ nine_boxes = Schematic(
             "The staircase again, shorter: {chain_few}, of which {weights_few} for the weights.",
         ),
         Step(
-            "In the rack the weights hardly count, and a token takes {rack_few}. The fewer people"
+            "In the rack the weights take {weights_rack} of {rack_few}. The fewer people"
             " share a machine, the more of its time goes to the weights, and the more the fabric"
             " is worth.",
             "All nine rows are filled from the start, for {rack_few} only.",
