@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from sympy import Eq, Max
 
-from .latency import cache_memory, context_of_cache, step_time
+from .latency import batch_that_fits, cache_memory, context_of_cache, step_time
 from .pipelining import activation_memory, activation_memory_gpipe
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
@@ -125,6 +125,34 @@ context_of_many_stages = Formula(
     source="derived",
     meaning="the same with stages without end: weights take no room at all",
     conventions=(_STAGE, _FULL),
+)
+
+batch_of_stages = Formula(
+    q.batch_that_fits,
+    Max(0, n * C - w * N / P) / _cache,
+    name="batch_of_stages",
+    source="1:11:12; derived",
+    meaning="sequences of a micro-batch that fill a stage, when every stage has one",
+    conventions=(_STAGE, _FULL),
+)
+
+batch_of_many_stages = Formula(
+    q.batch_that_fits,
+    n * C / _cache,
+    name="batch_of_many_stages",
+    source="derived",
+    meaning="the same with stages without end: weights take no room at all",
+    conventions=(_STAGE, _FULL),
+)
+
+batch_of_copies = Formula(
+    q.batch_that_fits,
+    P * q.batch_that_fits.symbol,
+    using=(batch_that_fits,),
+    name="batch_of_copies",
+    source="derived",
+    meaning="sequences for which as many domains have room side by side, each with its own copy of "
+    "the weights",
 )
 
 # A domain, as memory and as bandwidth -------------------------------------------------------------

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful import latency, pipelining
+from handful import balance, latency, pipelining
 from handful import multi_rack_pipelines as on_stages
 from handful.facts import get
 from handful.scenario import values
-from handful.units import format_value
 from handful_evidence.simulate import pipeline as sim
-from handful_explorers import tables
 
 RACK = values()  # GB200 NVL72, DeepSeek-V3, fp8, 8,192 tokens
 
@@ -178,36 +176,79 @@ def test_windows_count_too():
     )
 
 
-@pytest.mark.parametrize(
-    "choice", [dict(), dict(model="gpt-oss-120b", hardware="H100 SXM", context=20_000)]
-)
-def test_the_played_table_is_the_formula(choice):
-    assert tables.memory_played((2,)) == tables.memory_played(
-        (2,), 2000
-    )  # the lecture's micro-batch
-    head, rows = tables.memory_played((1, 4), 500, **choice)
-    known = values(**choice) | dict(micro_batch=500)
-    for stages, row in zip((1, 4), rows, strict=True):
-        at = known | dict(pipeline_stages=stages)
-        wanted = [
-            formula(at)
-            for formula in (
-                on_stages.weights_on_device,
-                on_stages.caches_on_device,
-                on_stages.device_memory_of_stage,
-            )
-        ]
-        assert row == [str(stages), str(stages), *(format_value(size, "B") for size in wanted)]
-    assert len(head) == len(row)
+CHAPTER = values(context=100_000)  # of "Why pipelining is not wise"
 
 
-def test_the_table_of_domains():
-    """The data sheets have 8 TB/s against 3.35, and 72 chips against 8.
+def test_what_a_chain_of_eight_racks_saves():
+    """Eight racks, counted as bytes: a chain lacks seven copies of the weights, and no caches."""
+    cache = 100_000 * 35_136
+    spare = 7 * CHAPTER["total_parameters"] / cache
+    apart = on_stages.batch_of_copies(CHAPTER, pipeline_stages=8)
+    chained = 8 * on_stages.batch_of_stages(CHAPTER, pipeline_stages=8)
+    assert apart == pytest.approx(8 * (72 * 186e9 - CHAPTER["total_parameters"]) / cache)
+    assert chained - apart == pytest.approx(spare)
+    assert chained == pytest.approx(latency.batch_that_fits(CHAPTER | dict(devices=8 * 72)))
+    assert 0.045 < chained / apart - 1 < 0.05  # not quite five per cent
+    assert on_stages.batch_of_stages(CHAPTER, pipeline_stages=1e9) == pytest.approx(
+        on_stages.batch_of_many_stages(CHAPTER)
+    )
+    assert on_stages.batch_of_stages(values("H100 SXM"), pipeline_stages=1) == 0
 
-    Reading 671 GB at 8 × 3.35 TB/s takes 25 ms.
-    """
-    rows = {row[0]: row[1:] for row in tables.domains_table()[1]}
-    assert rows["GB200 NVL72"][:3] == ["72", f"{8 / 3.35:.2f}", f"{9 * 8 / 3.35:.1f}"]
-    assert rows["H100 SXM"][-1] == format_value(671.026e9 / (8 * 3.35e12), "s")
-    assert rows["H100 SXM"][3:5] == [format_value(640e9, "B"), format_value(80 / 3350, "s")]
-    assert "Vera Rubin NVL72 (announced)" in rows
+
+def test_a_full_micro_batch_fills_a_stage():
+    for stages in (1, 2, 8):
+        known = CHAPTER | dict(pipeline_stages=stages)
+        people = on_stages.batch_of_stages(known)
+        assert on_stages.device_memory_of_stage(known, micro_batch=people) == pytest.approx(186e9)
+
+
+def test_the_chapter_says_what_is_computed():
+    rent = balance.rent(CHAPTER, rented_time=86400)
+    assert 1.5 < rent / 3620 < 1.6
+    assert 6.5 < 100 * (rent / 3620 - rent / 3787) < 7.5  # cents a day
+    costs = [latency.cost_per_token(CHAPTER, batch=people) for people in (3620, 3787)]
+    assert costs[1] / costs[0] == pytest.approx(1, abs=0.005)  # what it did
+    assert latency.weight_memory(CHAPTER) / on_stages.domain_capacity(CHAPTER) == pytest.approx(
+        1 / 20, abs=0.002
+    )
+    # 450 people, an eighth of a crowd, with conversations eight times as long.
+    longer = CHAPTER | dict(micro_batch=450, context=800_000)
+    assert on_stages.memory_used(longer, pipeline_stages=8) < 1
+    assert on_stages.memory_used(longer, pipeline_stages=1) < 1  # on a rack of its own as well
+    # At 5,000 tokens the caches of 2,000 people are ahead from the second stage on.
+    short = CHAPTER | dict(micro_batch=2000, context=5000)
+    assert 1 < on_stages.equal_stages(short) < 2
+    assert on_stages.equal_stages(CHAPTER | dict(micro_batch=2000)) < 1
+
+
+def test_the_chapter_on_boxes():
+    h200 = values("H200 SXM", context=100_000)
+    share = latency.weight_memory(h200) / on_stages.domain_capacity(h200)
+    assert share == pytest.approx(3 / 5, abs=0.01)
+    assert on_stages.domain_capacity(h200) < on_stages.domain_capacity(CHAPTER) / 10
+    one, four, eight = (on_stages.batch_of_stages(h200, pipeline_stages=p) for p in (1, 4, 8))
+    assert eight > 2 * one and (four - one) / (eight - one) > 0.8
+    assert latency.weight_memory(h200) > on_stages.domain_capacity(values("H100 SXM"))
+    boxes = CHAPTER | dict(hop_time=0, pipeline_stages=9)
+    full = on_stages.token_latency_of_cut_rack(boxes, batch=402) / latency.step_time(
+        CHAPTER, batch=3620
+    )
+    few = on_stages.token_latency_of_cut_rack(boxes, batch=100) / latency.step_time(
+        CHAPTER, batch=900
+    )
+    # A million tokens from the full chain cost what nine turns of eight chips do for 402 people.
+    rate = balance.rent(CHAPTER, rented_time=1)
+    chain = rate * on_stages.token_latency_of_cut_rack(boxes, batch=402) / (9 * 402)
+    assert latency.cost_per_token(CHAPTER, batch=402) == pytest.approx(chain)
+    assert full == pytest.approx(1.4, abs=0.01) and 2.2 < few < 2.5
+    kimi = values("H200 SXM", "Kimi K2", context=100_000)
+    shares = [latency.weight_memory(kimi) / p / on_stages.domain_capacity(kimi) for p in (1, 2)]
+    assert shares[0] > 0.9 and shares[1] < 0.5
+    assert on_stages.batch_of_stages(kimi, pipeline_stages=2) > 3 * on_stages.batch_of_stages(
+        kimi, pipeline_stages=1
+    )
+    state = on_stages.training_state(
+        training_bytes=16, total_parameters=405.9e9, stage_devices=8, pipeline_stages=1
+    )
+    assert state / 80e9 == pytest.approx(10, abs=0.2)
+    assert pytest.approx(3.7, abs=0.01) == 6300 / 1700  # words a second, Sutskever et al. 2014

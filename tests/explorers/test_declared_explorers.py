@@ -106,11 +106,8 @@ NO_LIMIT = {
     "prompt-growth": "is about a seller's machines, which nobody knows",
     "what-a-server-adds": "stays within what was measured",
     "one-layer-on-this-computer": "is one layer, without a cache",
-    "latency-against-stages": "compares times of racks whose memory the plot before it shows",
-    "room-for-context": "draws the context that fits as a curve",
+    "room-for-people": "draws the batch that fits as a curve",
     "activations-against-depth": "is about training, which keeps no caches",
-    "stages-in-training": "is about training, which keeps no caches",
-    "over-racks": "spans as many racks as the reader says, and asks for time only",
 }
 LOADS = {"batch", "micro_batch", "device_batch", "context"}
 

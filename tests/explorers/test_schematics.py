@@ -16,6 +16,7 @@ from handful.reversible import Group, decrypt, encrypt
 from handful_explorers import schematics
 from handful_explorers.plotting.scenes.shapes import rect, text
 from handful_explorers.schematics import (
+    chain,
     crossing,
     decode,
     domains,
@@ -445,3 +446,46 @@ def test_notes_are_drawn_to_scale():
     assert held["notes"]["h"] == boxes(kept, 1)["notes 0"]["h"] / 10  # one layer of ten
     assert rebuilt.value("held") == rebuilt.value("pair") + rebuilt.value("layer")
     assert rebuilt.value("pair") == 2 * 2 * 8192 * 8192
+
+
+def test_chained_memory_in_words_and_lengths():
+    one = schematics.chained_memory
+    value = one.value
+    scale = WIDTH / value("memory")
+    for step in range(1, 7):
+        at = boxes(one, step)
+        racks, crowds, _ = chain._STAGES[step]
+        assert at["weights"]["w"] == pytest.approx(scale * value(f"weights_{racks}"))
+        caches = sum(at[f"crowd-{n}"]["w"] for n in range(chain.CHAIN))
+        assert caches == pytest.approx(scale * value(f"caches_{racks}_{crowds}"))
+    first, second, filled, last = (boxes(one, step) for step in (1, 2, 4, 6))
+    full = first["weights"]["w"] + first["crowd-0"]["w"]
+    assert full == pytest.approx(WIDTH, rel=1e-3)  # it is full
+    assert second["weights"]["w"] + second["crowd-0"]["w"] == pytest.approx(full / 2)  # half
+    freed = full - filled["weights"]["w"] - 2 * filled["crowd-0"]["w"]
+    assert freed == pytest.approx(first["weights"]["w"] / 2)  # but for the weights that left
+    assert value("caches_8_8") == pytest.approx(value("caches_1_1"))  # as when it stood alone
+    new = last["more"]
+    assert new["x"] + new["w"] == pytest.approx(WIDTH, rel=1e-3)
+    gone = 7 / 8 * value("weights") / value("cache")
+    assert value("more") == pytest.approx(gone, abs=1.5)  # in the place of seven eighths
+
+
+def test_nine_boxes_in_words_and_lengths():
+    one = schematics.nine_boxes
+    value = one.value
+    assert 0.4 < value("weights") / value("box") < 0.5  # nearly half
+    assert value("people_full") / value("side_all") == pytest.approx(1.73, abs=0.02)
+    assert value("weights_full") == pytest.approx(value("weights_box"), rel=1e-3)
+    assert value("weights_box") == pytest.approx(9 * value("weights_rack"))
+    assert value("people_full") / value("people_few") == pytest.approx(4, rel=0.01)  # a quarter
+    assert value("weights_few") > 0.95 * value("weights_full")  # nearly as long
+    for step, (way, load) in chain._WAYS.items():
+        parts = chain.reading(one, step)
+        end = max(start + first + second for _, start, first, second in parts)
+        told = {"side": "side_time", "chain": f"chain_{load}", "rack": f"rack_{load}"}.get(way)
+        assert end == pytest.approx(value(told) if told else value("chain_full") / 9, rel=1e-3)
+        busy = [box for box, *_ in parts]
+        assert busy == (list(range(9)) if way in ("chain", "rack") else [0])
+        at = boxes(one, step)
+        assert at["held"]["w"] + at["caches"]["w"] <= WIDTH

@@ -151,7 +151,7 @@ def test_a_chapter_says_that_its_steps_have_no_latency_of_layers(page):
     """Its formulas take the bare step, so that the text names what is left out, and how much."""
     text = " ".join((BOOK / f"{page}.md").read_text("utf-8").split())
     assert "step_time" in text and "with_latency" not in text
-    sentences = [said for said in re.split(r"(?<=\.) ", text) if "{live}`fixed_time`" in said]
+    sentences = [said for said in re.split(r"(?<=\.) ", text) if "{live}`fixed_time" in said]
     assert len(sentences) == 1
     assert "leave out the latency of the layers" in text or (
         "the step times in this chapter leave it out" in text

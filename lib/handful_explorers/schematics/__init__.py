@@ -5,6 +5,7 @@ Each is declared in the module of its subject; `schematic` says how.
 
 from .cache import growing_cache
 from .crossing import two_ways_over
+from .chain import chained_memory, nine_boxes
 from .decode import decode_step
 from .domains import four_domains
 from .experts import expert_layer
@@ -18,6 +19,7 @@ from .training import rebuilt_notes, training_notes
 from .waiting import three_ways
 
 __all__ = [
+    "chained_memory",
     "decode_step",
     "expert_layer",
     "fast_mode",
@@ -25,6 +27,7 @@ __all__ = [
     "four_domains",
     "growing_cache",
     "memory_ladder",
+    "nine_boxes",
     "one_weight",
     "rebuilt_notes",
     "room_and_door",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from .lifetime_cost import approaches_table, runs_table, splits_table
 from .measurement import classes_table
 from .memory_wall import sharing_table
-from .multi_rack_pipelines import domains_table, memory_played
 from .overtraining import disclosed_table
 from .pipelining import bubbles_table, schedules_table, step_table
 from .price_surcharges import cache_table, measured_ratio_table, output_table, surcharge_table
@@ -20,9 +19,7 @@ __all__ = [
     "cache_table",
     "classes_table",
     "disclosed_table",
-    "domains_table",
     "measured_ratio_table",
-    "memory_played",
     "output_table",
     "runs_table",
     "schedules_table",
