@@ -4,8 +4,8 @@ Each is declared in the module of its subject; `schematic` says how.
 """
 
 from .cache import growing_cache
-from .crossing import two_ways_over
 from .chain import chained_memory, nine_boxes
+from .crossing import two_ways_over
 from .decode import decode_step
 from .domains import four_domains
 from .experts import expert_layer
