@@ -321,7 +321,7 @@ nine_boxes = Schematic(
         ),
     ],
     draw=_draw_ways,
-    caption="GB200 chips, DeepSeek-V3 in fp8, a hundred thousand tokens each. Times are for reading,"
-    " without hops and the latency of layers. Where a row is grey, a box reads for others, or for"
-    " a later token.",
+    caption="GB200 chips, DeepSeek-V3 in fp8, a hundred thousand tokens each. Times are for"
+    " reading, without hops and the latency of layers. Where a row is grey, a box reads for others,"
+    " or for a later token.",
 )
