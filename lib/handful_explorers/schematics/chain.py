@@ -47,10 +47,10 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     weights = value("weights") / racks * scale
     crowd = value("people") * value("cache") / racks * scale
     out = [
+        text(0, TOP - 10, "Memory of the first rack", "ink strong"),
         text(0, 13, {1: "One rack", 2: "Two racks", 8: "Eight racks"}[racks], "ink strong"),
         text(WIDTH, 13, f"{told[f'all_{crowds}']} people", "c2 strong", "end"),
         *_racks(racks, at_work),
-        text(0, TOP - 10, "Memory of the first rack", "ink strong"),
         text(WIDTH, TOP - 10, told["memory"], "ink", "end"),
         named("weights", rect(0, TOP, weights, BAR, "c1")),
     ]
@@ -282,8 +282,8 @@ nine_boxes = Schematic(
     steps=[
         Step(
             "Nine boxes side by side, each with a copy of the weights. The copy takes nearly half"
-            " of a box, so only {side_people} people find room in each. Your box reads its"
-            " {weights} and their caches for every token.",
+            " of a box, so only {side_people} people find room in each. For a token your box reads"
+            " {weights} and their caches.",
             "Nearly half of a box\u2019s memory is weights, the rest is caches. In the chart the"
             " first of nine rows is filled for {side_time}: {weights_box} for the weights, then the"
             " caches.",
@@ -321,7 +321,7 @@ nine_boxes = Schematic(
         ),
     ],
     draw=_draw_ways,
-    caption="GB200 chips in boxes of eight, with DeepSeek-V3 in fp8 and conversations of a hundred"
-    " thousand tokens. Times are for reading; hops and the latency of the layers are"
-    " left out. Where a row is grey, the box reads for other people, or for a later token.",
+    caption="GB200 chips, DeepSeek-V3 in fp8, a hundred thousand tokens each. Times are for"
+    " reading, without hops and the latency of layers. Where a row is grey, a box reads for others,"
+    " or for a later token.",
 )
