@@ -11,7 +11,7 @@ from .multi_rack_pipelines import domains_table, memory_played
 from .overtraining import disclosed_table
 from .perturbation_growth import worst_direction_table
 from .pipelining import bubbles_table, schedules_table, step_table
-from .price_surcharges import cache_table, measured_ratio_table, output_table, surcharge_table
+from .price_surcharges import cache_table
 from .racks import generations_table, kernels_table, served_table, traffic_table
 from .reversible_networks import gradient_table
 from .table import Part, Table
@@ -34,16 +34,13 @@ __all__ = [
     "gradient_table",
     "kernels_table",
     "longest_table",
-    "measured_ratio_table",
     "memory_played",
-    "output_table",
     "runs_table",
     "schedules_table",
     "served_table",
     "sharing_table",
     "splits_table",
     "step_table",
-    "surcharge_table",
     "traffic_table",
     "trains_table",
     "ways_table",
