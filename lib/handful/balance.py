@@ -239,6 +239,15 @@ balance_context_with_attention = Formula(
     derivation=lambda: _derive_balance_context_with_attention(),
 )
 
+cache_uses = Formula(
+    q.cache_uses,
+    a * w * new / (b * c),
+    source="derived",
+    meaning="how often attention uses each number of a cache that it reads: against the machine's "
+    "balance, as a weight's tokens are",
+    conventions=("a number of the cache is as wide as a weight", "full-attention layers only"),
+)
+
 # The clock that memory sets -----------------------------------------------------------------------
 
 drain_time = Formula(
@@ -280,6 +289,31 @@ scheduled_throughput = Formula(
     name="scheduled_throughput",
     source="26:58",
     meaning="tokens a second of a full batch that leaves every interval",
+)
+
+scheduled_tokens = Formula(
+    q.tokens_made,
+    new * B * q.rented_time.symbol / T,
+    name="scheduled_tokens",
+    source="derived",
+    meaning="tokens of full batches that leave every interval, while the machine is rented",
+    conventions=("every seat is taken all the time",),
+)
+
+rent = Formula(
+    q.rent,
+    n * q.device_price.symbol * q.rented_time.symbol,
+    source="derived",
+    meaning="what all chips of a machine cost for a time, whether they are used or not",
+)
+
+scheduled_cost = Formula(
+    q.cost_per_token,
+    n * q.device_price.symbol * T / (new * B),
+    name="scheduled_cost",
+    source="derived",
+    meaning="rent of all chips for one interval, shared by the tokens of one departure",
+    conventions=("rent only: no margin", "the batch counts the seats that are taken"),
 )
 
 share_of_service = Formula(

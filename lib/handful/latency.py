@@ -577,12 +577,12 @@ def _derive_batch_from_price() -> Derivation:
     d = Derivation("What the price of a fast mode says about the normal one")
     d.start(
         Eq(fast + _B_w, (B + _B_w) / _s),
-        "a step reads the weights, as heavy as so many caches, and its batch; it shrinks s times",
+        "a step that is s times shorter reads s times less: the weights and fewer caches",
     )
-    d.solve("fast_batch", "so many may share the fast step")
+    d.solve("fast_batch", "solve for the people on the fast step")
     small = d.last.rhs
-    d.start(Eq(ratio, B / (_s * fast)), "the rent of a shorter step is less, for fewer tokens")
-    d.substitute({"fast_batch": small}, "with that batch")
-    d.claim(Eq(ratio, B / (B - (_s - 1) * _B_w)), "the speed is left in one place only")
-    d.solve("batch", "price and speed give the batch, in units of the weights")
+    d.start(Eq(ratio, B / (_s * fast)), "rent falls with the step, and is split among fewer people")
+    d.substitute({"fast_batch": small}, "put those people in")
+    d.claim(Eq(ratio, B / (B - (_s - 1) * _B_w)), "multiply out, and collect s")
+    d.solve("batch", "solve for the people on the normal step")
     return d

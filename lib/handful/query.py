@@ -367,7 +367,7 @@ def answer(text: str) -> Answer:
     Traceback (most recent call last):
     ...
     handful.query.QueryError: "= __import__('os')" is no arithmetic;
-    + - * / **, log2 and parentheses over numbers are allowed.
+    + - * / // **, log2 and parentheses over numbers are allowed.
     """
     text = text.strip()
     if text.startswith("="):
@@ -409,13 +409,14 @@ OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
     ast.Pow: operator.pow,
 }
 
 
 def _arithmetic(text: str) -> Answer:
     wrong = QueryError(
-        f"{text!r} is no arithmetic; + - * / **, log2 and parentheses over numbers are allowed."
+        f"{text!r} is no arithmetic; + - * / // **, log2 and parentheses over numbers are allowed."
     )
     replaced, parts = _bracketed(text[1:], lambda _, number: f"_{number}")
 

@@ -181,6 +181,54 @@ kept_cost_in_memory = Formula(
     conventions=("a full memory is what limits the chip, so that its whole price is the memory's",),
 )
 
+# The same for a whole context ---------------------------------------------------------------------
+
+context_cost_in_memory = Formula(
+    q.context_cost,
+    L * b * p * T / C,
+    name="context_cost_in_memory",
+    source="1:56:02",
+    meaning="a context held in the chip's own memory: its share of the room, of the chip's rent",
+    conventions=("a full memory is what limits the chip, so that its whole price is the memory's",),
+)
+
+context_cost_kept = Formula(
+    q.context_cost,
+    L * b * (p_buy * T / T_wear + (p_buy * C_tier / T_wear + idle * k_wait * p) / BW_tier),
+    name="context_cost_kept",
+    source="1:57:38; derived",
+    meaning="a context kept in a tier for the hold time, then read back: rent and fare",
+    conventions=kept_cost.conventions,
+)
+
+context_cost_again = Formula(
+    q.context_cost,
+    L * p * (c * N_active + a * L * Rational(1, 2)) / (MFU * F),
+    name="context_cost_again",
+    source="1:50:54; derived",
+    meaning="a context computed again: a chip's rent for as long as its prefill takes",
+    conventions=("the whole prompt of L tokens is computed again", "full-attention layers only"),
+)
+
+prefill_again_flops = Formula(
+    q.prefill_again_flops,
+    L * (c * N_active + a * L * Rational(1, 2)),
+    name="prefill_again_flops",
+    source="1:50:54; derived",
+    meaning="arithmetic of a prompt: each token goes through the weights and, on average, attends "
+    "to half of it",
+    conventions=("the whole prompt of L tokens is computed again", "full-attention layers only"),
+)
+
+prefill_again_time = Formula(
+    q.prefill_again_time,
+    B * L * (c * N_active + a * L * Rational(1, 2)) / (n * MFU * F),
+    name="prefill_again_time",
+    source="1:50:54; derived",
+    meaning="time in which the chips compute these contexts again",
+    conventions=("prefill is bound by arithmetic", "each context is a prompt of L tokens"),
+)
+
 break_even_bandwidth = Formula(
     q.tier_bandwidth,
     b * MFU * F / (c * N_active),
@@ -206,6 +254,16 @@ break_even_time = Formula(
         "computing again: a far place that is free to keep",
     ),
     derivation=lambda: _derive_break_even(),
+)
+
+again_break_even_time = Formula(
+    q.break_even_time,
+    C * (c * N_active + a * L * Rational(1, 2)) / (b * MFU * F),
+    name="again_break_even_time",
+    source="1:50:11; derived",
+    meaning="hold time beyond which computing a context again costs less than holding it on the "
+    "chip",
+    conventions=("the same chip does both, so that its price cancels",),
 )
 
 matched_hold_time = Formula(
@@ -314,6 +372,32 @@ def drains() -> list[dict[str, Any]]:
         if row["capacity_bytes"] and row["read_bandwidth_bytes_per_s"]
     ]
     return sorted(rows, key=lambda row: row["drain_time_s"])
+
+
+def device(start: str, *, chips: int = 1) -> dict[str, float]:
+    """Return the inputs of `context_cost_kept` for a device on file, whose name begins so.
+
+    Its price is its own, else that of its kind, in the middle of its range; `chips` wait for it.
+
+    >>> round(device("Micron 9650 Pro 30.72")["storage_price"] * 1e9, 2)  # dollars a gigabyte
+    0.19
+    >>> device("Micron 9651")
+    Traceback (most recent call last):
+    ...
+    handful.tiers.TierError: No device on file begins with 'Micron 9651'.
+    """
+    row = next((row for row in facts.load("memory_tiers") if row.name.startswith(start)), None)
+    if row is None:
+        raise TierError(f"No device on file begins with {start!r}.")
+    bought = _usd_per_gb(row, "mid")
+    if bought is None:
+        raise TierError(f"{row.name} has no price on file.")
+    return {
+        "storage_price": bought / 1e9,
+        "tier_capacity": row["capacity_bytes"],
+        "tier_bandwidth": row["read_bandwidth_bytes_per_s"],
+        "waiting_chips": chips,
+    }
 
 
 def offers(

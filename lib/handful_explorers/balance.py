@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipywidgets import FloatLogSlider, FloatSlider, IntSlider
 
-from handful import balance, latency, sparsity
+from handful import balance, latency
 from handful.scenario import page_rows, values
 
 from .plotting.explorer import (
@@ -20,8 +20,8 @@ from .plotting.explorer import (
     Sweep,
 )
 
-# A chip a generation, at the lowest precision in which weights and arithmetic agree.
-_GENERATIONS = (("A100 80GB", "bf16"), ("H100 SXM", "fp8"), ("GB300 NVL72", "fp4"))
+# Models from dense to sparse, far enough apart that their names can be read.
+_MODELS = ("Llama 3.1 70B", "Mixtral 8x7B", "Qwen3 235B-A22B", "DeepSeek-V3", "Kimi K2")
 
 
 def _spread() -> tuple[float, float]:
@@ -41,25 +41,19 @@ def _spread() -> tuple[float, float]:
     return min(found), max(found)
 
 
+_NO_CACHES = {"kv_bytes_per_token": 0, "kv_window_bytes": 0}
+
 roofline = Explorer(
     "roofline",
-    "The roofline, with chips on it",
+    "The roofline of one chip",
     x=Sweep("arithmetic_intensity", 1, 10000, at=100),
     y=Scale("Attainable rate of one chip", "FLOP/s"),
     curves=[Curve(balance.attainable_flops, "Roof", role="total")],
+    given=_NO_CACHES,
     marks=[
         Mark(balance.ridge_intensity, "ridge"),
         Mark(balance.arithmetic_intensity, "your decode step"),
-        Mark(
-            latency.batch_that_fits,
-            "room for",
-            limit=True,
-            of="batch",
-            needs=latency.fewest_devices_for_weights,
-            whole="down",
-        ),
     ],
-    dots=Dots(balance.ridge_intensity, balance.ridge_flops),
     controls=[
         Control(FloatLogSlider(value=64, base=10, min=0, max=4.8, step=0.02), "batch", "Batch")
     ],
@@ -75,20 +69,15 @@ roofline = Explorer(
             "all parameters are fetched, not just the active ones",
             "5:09",
         ),
-        Preset(
-            "Hundreds of sequences", {"batch": 300}, "somewhere around 300 on most GPUs", "18:25"
-        ),
-        Preset(
-            "Thousands", {"batch": 5000}, "people take maybe double or triple the balance", "19:31"
-        ),
+        Preset("2,000 sequences", {"batch": 2000}, "it is 2,000 unique sequences", "20:30"),
     ],
     guess=Guess(
-        "How many FLOPs must a chip do with every byte that it reads, before its arithmetic and no "
-        "longer its memory sets the pace?",
+        "You know how many multiply-adds each weight needs. How many FLOPs is that for each byte "
+        "that a chip reads?",
         mark="ridge",
     ),
     caption="Left of the ridge a chip waits for its memory, right of it for its arithmetic. "
-    "Each dot is the ridge of one chip at the precision chosen above.",
+    "The caches are left out.",
 )
 
 balance_against_sparsity = Explorer(
@@ -108,34 +97,21 @@ balance_against_sparsity = Explorer(
             id="rule",
         ),
         Curve(balance.balance_batch_of_chip, "Your chip", role="total", id="yours", whole="up"),
-        *(
-            Curve(
-                balance.balance_batch_of_chip,
-                f"{name}, {form}",
-                scenario={"hardware": name, "precision": form},
-                whole="up",
-            )
-            for name, form in _GENERATIONS
-        ),
     ],
-    marks=[
-        Mark(balance.sparsity, "your model, by parameters"),
-        Mark(balance.sparsity_of_experts, "its routed experts"),
-    ],
+    dots=Dots(balance.sparsity, balance.balance_batch, rows=_MODELS, over="model"),
     readouts=[balance.machine_balance],
     presets=[
         Preset("32 of 256", {"sparsity": 8}, "DeepSeek activates 32 of 256 experts", "19:16"),
         Preset("By parameters", {"sparsity": 671 / 37}, "37 billion active of 700 billion", "4:44"),
-        Preset("8 of 256", {"sparsity": 32}, "a router picks perhaps one expert in 32", "32:41"),
     ],
-    caption="300 is a band, not a line: the shaded strip holds every chip sold since 2020, at "
-    "each of its precisions.",
+    caption="The shaded strip holds every chip sold since 2020, at each precision in which it both "
+    "stores and multiplies. Each dot is a model on the chosen chip. The caches are left out.",
 )
 
 balance_against_context = Explorer(
     "balance-against-context",
     "The balance batch runs away with the context",
-    x=Sweep("context", 100, 1e6, at=2000),
+    x=Sweep("context", 100, 1e6, at=4096),
     y=Scale("Batch", "sequence"),
     curves=[
         Curve(balance.balance_batch_with_attention, "To balance", role="total", whole="up"),
@@ -197,85 +173,18 @@ train = Explorer(
     ],
     presets=[
         Preset(
-            "Seats to spare",
+            "2,000 seats",
             {"load": 0.9, "seats": 2000, "answer_tokens": 211, "batch_interval": 0.02},
             "wait 20 ms at worst, ride 20 ms",
             "22:30",
         ),
         Preset(
-            "Nearly full",
-            {"load": 0.97, "seats": 2000, "answer_tokens": 211, "batch_interval": 0.02},
-            "the worst case is 40 ms",
-            "22:30",
-        ),
-        Preset(
-            "A small train",
+            "100 seats",
             {"load": 0.9, "seats": 100, "answer_tokens": 211, "batch_interval": 0.02},
             "",
             "",
         ),
     ],
-    caption="Every request waits for the next departure with a free seat, and keeps the seat "
-    "until its answer ends, a token "
-    "an interval, so most answers outlast the few departures that are drawn. The bound of two "
-    "intervals holds for the "
-    "first token while a seat is free.",
-)
-
-_LAWS = {router: sparsity.coefficients(router) for router in ("S-BASE", "RL-R", "HASH")}
-
-quality_against_experts = Explorer(
-    "quality-against-experts",
-    "What experts buy in quality",
-    x=Sweep("experts", 1, 512, at=64),
-    y=Scale("Parameters", "parameter"),
-    curves=[
-        Curve(
-            sparsity.effective_parameters,
-            "Equal dense size, balanced routing (S-BASE)",
-            role="total",
-            given=_LAWS["S-BASE"],
-            id="sbase",
-        ),
-        Curve(
-            sparsity.effective_parameters,
-            "Equal dense size, learned routing (RL-R)",
-            given=_LAWS["RL-R"],
-            id="rlr",
-        ),
-        Curve(
-            sparsity.effective_parameters,
-            "Equal dense size, hashed routing",
-            given=_LAWS["HASH"],
-            id="hash",
-        ),
-        Curve(
-            sparsity.routed_total,
-            "Parameters stored",
-            role="reference",
-            given={"routed_share": _LAWS["S-BASE"]["routed_share"]},
-        ),
-    ],
-    given=_LAWS["S-BASE"],
-    controls=[
-        Control(
-            FloatLogSlider(value=370e6, min=7.2, max=9.1, step=0.01),
-            "dense_parameters",
-            "Dense model to start from",
-        )
-    ],
-    readouts=[Readout(sparsity.routed_loss, "Validation loss, nats per token")],
-    presets=[
-        Preset(
-            "64 experts on 370M",
-            {"experts": 64, "dense_parameters": 370e6},
-            "64 experts at 370 million active match a dense 1.3 billion",
-            "29:43",
-        ),
-        Preset("512 experts", {"experts": 512, "dense_parameters": 370e6}, "", ""),
-        Preset("A larger model", {"experts": 64, "dense_parameters": 1.2e9}, "", ""),
-    ],
-    caption="Experts multiply what is stored far faster than they raise quality, and the gain "
-    "flattens. "
-    "The fit covers models up to 1.3 billion parameters.",
+    caption="A request waits for the next departure with a free seat, and keeps the seat until its "
+    "answer ends, so most answers outlast the few departures that are drawn.",
 )

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
 
-from handful import ciphers, perturbation_growth, reversible, tiers
+from handful import ciphers, perturbation_growth, reversible
 from handful.shapes import shape
-from handful_evidence.simulate.reversible_networks import network, nudge_growth, rebuild_error
+from handful_evidence.simulate.reversible_networks import gelu, nudge_growth, round_trip_error
 
 from .plotting.explorer import (
     Control,
     Curve,
     Explorer,
     Guess,
-    Mark,
     Points,
     Preset,
-    Readout,
     Scale,
     Sweep,
 )
@@ -83,56 +82,6 @@ feistel = Explorer(
     caption="Each row is the block after one round: a filled square is a 1, and a coloured one "
     "differs from the same block encrypted without the flip. The slanted line is the half that is "
     "carried over unchanged.",
-)
-
-_RANDOM = [int(value) for value in np.random.default_rng(7).permutation(16)]
-_BOXES = {
-    "present": ("The S-box of PRESENT", list(ciphers.PRESENT_SBOX)),
-    "random": ("A random permutation", _RANDOM),
-    "linear": ("A linear map: bits rotated by two", [(x << 2 | x >> 2) & 15 for x in range(16)]),
-    "plus": ("Addition of 5, modulo 16", [(x + 5) % 16 for x in range(16)]),
-}
-
-differences = Explorer(
-    "differences",
-    "The derivative of an S-box",
-    kind="differences",
-    data={
-        "tables": {
-            name: ciphers.difference_table(box).tolist() for name, (_, box) in _BOXES.items()
-        },
-        "names": {name: label for name, (label, _) in _BOXES.items()},
-    },
-    controls=[
-        Control(
-            Dropdown(
-                options=[
-                    ("PRESENT", "present"),
-                    ("random", "random"),
-                    ("linear", "linear"),
-                    ("plus 5", "plus"),
-                ],
-                value="present",
-            ),
-            "box",
-            "Map of four bits",
-        ),
-        Control(IntSlider(value=1, min=0, max=15), "difference", "Difference in"),
-    ],
-    presets=[
-        Preset(
-            "An S-box in use",
-            {"box": "present", "difference": 1},
-            "differential cryptanalysis is the derivative of a cipher",
-            "2:06:27",
-        ),
-        Preset("A linear map", {"box": "linear", "difference": 1}, "", ""),
-        Preset("Chosen at random", {"box": "random", "difference": 1}, "", ""),
-        Preset("Addition with carries", {"box": "plus", "difference": 8}, "", ""),
-    ],
-    caption="Each square counts the inputs, of sixteen, for which a difference in becomes a "
-    "difference out: "
-    "the stronger its fill, the surer. The chosen row carries its counts.",
 )
 
 # Nudges -------------------------------------------------------------------------------------------
@@ -202,91 +151,12 @@ avalanche_with_depth = Explorer(
         Preset("Larger weights", {"depth": 24, "gain": "3"}, "", ""),
     ],
     caption="Distance over that of two unrelated inputs: half of the bits, or √2 of the length. "
-    "Dots are simulated networks of width 64, faint lines layers of endless width.",
+    "Dots are simulated networks of width 64 with tanh between random matrices, faint lines layers "
+    "of endless width.",
 )
 
 
-def _law(gain: float) -> dict[str, float]:
-    power, slope = perturbation_growth.branch(gain)
-    return {
-        "branch_power": power,
-        "branch_slope": slope,
-        "fixed_point_slope": perturbation_growth.fixed_point_slope(gain),
-    }
-
-
-power_or_exponential = Explorer(
-    "power-or-exponential",
-    "Exponential or power of depth",
-    x=Sweep("layers", 1, 1000, at=64, title="Depth"),
-    y=Scale("Nudge, times its first size", max=1e12),
-    curves=[
-        Curve(perturbation_growth.nudge_with_both, "Residual and LayerNorm", role="total"),
-        Curve(perturbation_growth.nudge_with_layer_norm, "LayerNorm alone"),
-        Curve(perturbation_growth.nudge_in_plain_network, "Plain"),
-    ],
-    given={"nudge": 1},
-    controls=[
-        Control(
-            Dropdown(options=[("1.2", "1.2"), ("1.5", "1.5"), ("2", "2"), ("3", "3")], value="2"),
-            "gain",
-            "Gain of the random weights",
-            rows={gain: _law(float(gain)) for gain in ("1.2", "1.5", "2", "3")},
-        )
-    ],
-    presets=[
-        Preset(
-            "A deep language model",
-            {"layers": 100, "gain": "2"},
-            "residuals and LayerNorm keep derivatives tame",
-            "2:06:04",
-        ),
-        Preset("Gentle weights", {"layers": 100, "gain": "1.2"}, "", ""),
-        Preset("A thousand layers", {"layers": 1000, "gain": "2"}, "", ""),
-    ],
-    guess=Guess(
-        "Change the input of a random network a very little. With residuals and LayerNorm, how "
-        "many times as large is the change after 16, 250 or 1,000 layers? Draw it.",
-        draw="residual-and-layernorm",
-    ),
-    caption="Laws of the small change, for wide random layers. The exponentials leave the plot; "
-    "a change cannot really outgrow its network, and what they mean is that it has become "
-    "unrelated.",
-)
-
-chosen_signs = Explorer(
-    "chosen-signs",
-    "The same small change, with signs drawn and with signs chosen",
-    x=Sweep("input_numbers", 1, 1e7, at=150528, title="Numbers in the input"),
-    y=Scale("Change of the answer"),
-    curves=[
-        Curve(perturbation_growth.worst_response, "Signs chosen against it", role="total"),
-        Curve(perturbation_growth.random_response, "Signs drawn at random"),
-    ],
-    controls=[
-        Control(
-            FloatLogSlider(value=0.007, min=-4, max=-0.5, step=0.05),
-            "nudge",
-            "Change of each number",
-        )
-    ],
-    readouts=[Readout(perturbation_growth.adversarial_advantage, "Chosen over drawn")],
-    presets=[
-        Preset(
-            "A photograph",
-            {"input_numbers": 150528, "nudge": 0.007},
-            "adversarial attacks show the avalanche property, undesired",
-            "2:07:39",
-        ),
-        Preset("A written digit", {"input_numbers": 784, "nudge": 0.1}, "", ""),
-        Preset("A small picture", {"input_numbers": 3072, "nudge": 0.03}, "", ""),
-    ],
-    caption="A linear response with random weights. Drawn signs cancel, chosen signs add: the gap "
-    "grows with the "
-    "square root of the number of inputs.",
-)
-
-# Memory, rounding, and the trade ------------------------------------------------------------------
+# Memory and rounding ------------------------------------------------------------------------------
 
 _SHAPES = {
     name: {"d_model": s.d_model, "attention_heads": s.heads}
@@ -325,6 +195,11 @@ activations_against_depth = Explorer(
             "Attention scores",
         ),
     ],
+    guess=Guess(
+        "Layers as wide as those of Llama 3.1 70B, one text of 8,192 tokens: how much does a "
+        "reversible network keep, at every depth? Draw it.",
+        draw="reversible",
+    ),
     presets=[
         Preset(
             "A 70B model",
@@ -347,39 +222,36 @@ activations_against_depth = Explorer(
             "",
         ),
     ],
-    caption="Bytes that wait for the backward pass, before any splitting over chips. "
-    "Both ways of computing again cost one more forward pass; they differ in what they must keep.",
+    caption="Bytes that wait for the way back, before any splitting over chips.",
 )
 
 
-def _drift(dtype, gain: float = 1.0) -> list[tuple[int, float]]:
-    """Return the rounds there and back, and the measured error of the rebuilt inputs."""
-    found = []
-    for depth in (1, 2, 4, 8, 16, 32, 64):
-        streams = np.random.default_rng(2).standard_normal((2, 16, 32)).astype(dtype)
-        branches = network("transformer", depth, 32, gain=gain, seed=1, dtype=dtype)
-        found.append((2 * depth, rebuild_error(branches, *streams)))
-    return found
+def _drift(normalised: bool, through: Callable[[Any], Any]) -> list[tuple[int, float]]:
+    """Return rounds there and back, and the error of the input, until nothing is left of it."""
+    found = [
+        (rounds, round_trip_error(rounds, normalised=normalised, through=through))
+        for rounds in (2, 4, 8, 16, 32, 64, 128)
+    ]
+    return [(rounds, error) for rounds, error in found if error < 10]
 
 
 _BITS = {
     "bf16": 8,
     "half": 11,
     "single": 24,
-    "double": 53,
 }  # of a number's significand: half a unit of its last is 2^-bits
 
 drift_against_depth = Explorer(
     "drift-against-depth",
     "What rounding does to a rebuilt input",
     x=Sweep("feistel_rounds", 1, 256, at=128, title="Rounds there and back"),
-    y=Scale("Error of the rebuilt input, relative", min=1e-17, max=10),
+    y=Scale("Error of the rebuilt input, relative", min=1e-8, max=10),
     curves=[Curve(perturbation_growth.rounding_walk, "Roundings alone", role="total")],
     points=[
-        Points("half precision", partial(_drift, np.float16)),
-        Points("single, weights doubled", partial(_drift, np.float32, 2.0)),
-        Points("single precision", partial(_drift, np.float32)),
-        Points("double precision", partial(_drift, np.float64)),
+        Points("tanh, LayerNorm", partial(_drift, True, np.tanh)),
+        Points("tanh, no LayerNorm", partial(_drift, False, np.tanh)),
+        Points("GELU, LayerNorm", partial(_drift, True, gelu)),
+        Points("GELU, no LayerNorm", partial(_drift, False, gelu)),
     ],
     controls=[
         Control(
@@ -392,80 +264,6 @@ drift_against_depth = Explorer(
             rows={name: {"unit_roundoff": 2.0**-bits} for name, bits in _BITS.items()},
         )
     ],
-    presets=[
-        Preset(
-            "Single precision",
-            {"format": "single", "feistel_rounds": 128},
-            "the inverse is y = z − f(x)",
-            "2:09:49",
-        ),
-        Preset("bf16", {"format": "bf16", "feistel_rounds": 128}, "", ""),
-        Preset("Double precision", {"format": "double", "feistel_rounds": 128}, "", ""),
-    ],
-    caption="Rings: small reversible transformers, run forwards and back. Line: the same "
-    "roundings, if no layer "
-    "enlarged the errors of those before it. In whole numbers the error is zero at every depth.",
-)
-
-# Widths and layers come with the model; attention scores are computed again.
-_TOKEN = {"bytes_per_score": 0, "sequence_tokens": 8192}
-
-hold_or_compute = Explorer(
-    "hold-or-compute",
-    "Keep it, or compute it again",
-    x=Sweep("hold_time", 1e-3, 1e4, at=1),
-    y=Scale("Cost for one token", "$/token"),
-    curves=[
-        Curve(
-            tiers.rematerialise_cost,
-            "One forward pass again",
-            role="total",
-            id="again",
-            given={"model_flops_utilisation": 1},
-        ),
-        Curve(reversible.cache_hold_in_memory, "Hold its cache", id="cache"),
-        Curve(
-            reversible.activation_hold_in_memory,
-            "Hold its activations",
-            given=_TOKEN,
-            id="activations",
-        ),
-    ],
-    marks=[
-        Mark(reversible.cache_breakeven_hold, "cache"),
-        Mark(reversible.activation_breakeven_hold_of_shape, "activations", given=_TOKEN),
-    ],
-    controls=[Control(Dropdown(options=list(_SHAPES), value="Llama 3.1 70B"), "model", "Model")],
-    readouts=[
-        Readout(reversible.cache_advantage, "Computing a cache over reading it, in time"),
-        Readout(
-            reversible.activation_advantage_of_shape,
-            "Computing activations over writing and reading them",
-            given=_TOKEN,
-        ),
-    ],
-    presets=[
-        Preset(
-            "As in the table",
-            {"hold_time": 1, "model": "Llama 3.1 70B", "hardware": "H100 SXM", "precision": "bf16"},
-            "",
-            "",
-        ),
-        Preset(
-            "Serving",
-            {"hold_time": 0.02, "model": "Llama 3.1 70B"},
-            "memory for compute is generally profitable",
-            "2:13:25",
-        ),
-        Preset(
-            "A training step",
-            {"hold_time": 2, "model": "Llama 3.1 70B"},
-            "compute for memory",
-            "2:13:12",
-        ),
-        Preset("Between two questions", {"hold_time": 60, "model": "Llama 3.1 70B"}, "", ""),
-    ],
-    caption="Rent of a chip's memory while something waits in it, against rent of its arithmetic "
-    "while it works. "
-    "Where the lines cross, the two cost the same.",
+    caption="Rings: random layers of gain 2, forwards and back in single precision; at an error of "
+    "1 nothing is left of the input. Line: roundings alone, if no layer enlarged them.",
 )

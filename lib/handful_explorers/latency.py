@@ -44,10 +44,7 @@ latency_against_batch = Explorer(
     ],
     marks=[Mark(latency.latency_floor, "all weights read once", axis="y"), _ROOM],
     controls=[_context()],
-    readouts=[
-        latency.tokens_per_user_with_latency,
-        Readout(latency.expert_coverage, "Share of the experts awake"),
-    ],
+    readouts=[latency.tokens_per_user_with_latency],
     presets=[
         Preset(
             "One user alone",
@@ -61,13 +58,6 @@ latency_against_batch = Explorer(
             "it is 2,000 unique sequences, one more token for each",
             "20:30",
         ),
-        Preset(
-            "Context 100k",
-            {"context": 100e3, "batch": 2000},
-            "where the slopes match at 100k, going to 200k halves the use of the arithmetic",
-            "11:52",
-        ),
-        Preset("Context 200k", {"context": 200e3, "batch": 2000}, "and here are the 200k", "11:52"),
     ],
     guess=Guess(
         "One user alone waits for a token as long as the dot shows. How long does a step take when "
@@ -105,7 +95,7 @@ cost_against_batch = Explorer(
         ),
         Preset(
             "A full machine",
-            {"batch": 4096},
+            {"batch": 371},
             "two parts are constants, the weights' share is a hyperbola",
             "13:44",
         ),
@@ -123,13 +113,17 @@ cost_against_batch = Explorer(
 
 fast_and_slow = Explorer(
     "fast-and-slow",
-    "Fast mode and slow mode: one frontier",
+    "Normal mode and fast mode: one frontier",
     x=Sweep("batch", 1, 65536, at=189),
     y=Scale("Cost of one token", "$/token"),
     across=(latency.tokens_per_user, Scale("Tokens per second for one user")),
-    curves=[Curve(latency.cost_per_token, "every batch from 1 to 65,536", role="total")],
+    curves=[Curve(latency.cost_per_token, "Cost of a token", role="total")],
     given={"routed_parameters": 0},
-    marks=[Mark(latency.cost_floor, "slow mode ends here", axis="y"), _ROOM],
+    marks=[
+        Mark(latency.cost_floor, "floor of any slow mode", axis="y"),
+        _ROOM,
+        Mark(latency.fast_batch, "fast mode", whole="near", none="cannot be had"),
+    ],
     controls=[
         _context(),
         Control(
@@ -137,9 +131,15 @@ fast_and_slow = Explorer(
         ),
     ],
     readouts=[
-        Readout(latency.step_time, "Step, without the latency of its layers"),
-        Readout(latency.fast_mode_price, "Price of the fast mode, per token, as a multiple"),
-        Readout(latency.fastest_stream, "Fastest stream when all weights are read"),
+        Readout(latency.step_time, "A step in normal mode"),
+        Readout(
+            latency.fast_batch, "People in fast mode", unit="1", whole="near", none="cannot be had"
+        ),
+        Readout(
+            latency.fast_mode_price,
+            "Price of fast mode over normal",
+            none="faster than reading the weights",
+        ),
     ],
     presets=[
         Preset(
@@ -154,9 +154,8 @@ fast_and_slow = Explorer(
             "the main effect is the batch",
             "1:40",
         ),
-        Preset("Slow mode", {"batch": 65536}, "slow mode saves little", "15:31"),
     ],
-    caption="Each point is a batch. To the right answers stream faster and cost more; no choice "
-    "of batch leaves the line. As in the lecture, all weights are read at every step, and the "
-    "latency of the layers is left out: on a rack it ends the line much further to the left.",
+    caption="Each point of the line is a number of people. To the right answers stream faster and "
+    "cost more. As in the lecture, all weights are read at every step, and the latency of the "
+    "layers is left out: on a rack it ends the line much further to the left.",
 )

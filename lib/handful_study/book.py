@@ -35,8 +35,8 @@ def of_chapter(things: dict, what: str, chapter: str | None = None) -> list:
 def section_title(chapter: str, section: str) -> str:
     """Return the heading of a section.
 
-    >>> section_title("latency-and-cost", "the-floor-under-latency")
-    'The floor under latency'
+    >>> section_title("latency-and-cost", "what-a-token-costs")
+    'What a token costs'
     """
     title = (anchors(chapter) or {}).get(section)
     return (
@@ -62,8 +62,8 @@ def address() -> str:
 def section_address(site: str, chapter: str, section: str) -> str | None:
     """Return the address of a section on the published site; None where the site is "".
 
-    >>> section_address("https://example.org/book/", "latency-and-cost", "the-floor-under-latency")
-    'https://example.org/book/latency-and-cost.html#the-floor-under-latency'
+    >>> section_address("https://example.org/book/", "latency-and-cost", "what-a-token-costs")
+    'https://example.org/book/latency-and-cost.html#what-a-token-costs'
     """
     return f"{site.rstrip('/')}/{chapter}.html#{section}" if site else None
 

@@ -6,7 +6,7 @@ A card of ``exercises/cards/CHAPTER.md``::
 
     ```yaml
     kind: recall
-    section: latency-and-cost#the-floor-under-latency
+    section: latency-and-cost#what-a-token-costs
     lecture: "13:20"
     ```
 

@@ -8,7 +8,7 @@ Each entry has a head in YAML::
 
     ```yaml
     kind: recall
-    section: latency-and-cost#the-floor-under-latency
+    section: latency-and-cost#what-a-token-costs
     ```
 
     What sets the least time of a decode step?

@@ -113,3 +113,18 @@ def test_the_cursor_covers_no_name_on_a_phone(site, shared):
           return r.width && n.width && x > n.left && x < n.right && y > n.top && y < n.bottom;
         })).map((name) => name.textContent)""")
     assert page.locator("figure.explorer .ex-ring").count() and covered == []
+
+
+def test_a_plot_of_two_results_is_hatched_to_the_left(site, shared):
+    """Batches beyond those that fit stream more slowly: from the edge to the last that fits."""
+    scene = "?hardware=H100+SXM&model=Llama+3.1+70B&precision=fp8&context=8192"
+    page = shared(reduced_motion="reduce").open(site + f"latency-and-cost.html{scene}")
+    figure = page.locator("#explorer-fast-and-slow")
+    figure.scroll_into_view_if_needed()
+    expect(figure).to_have_attribute("data-mounted", "yes")
+    strip = figure.locator("rect.ex-mark-limit")
+    expect(strip).to_have_count(1)
+    expect(figure.get_by_text(re.compile(r"^room for \d+$"))).to_have_count(1)
+    box, curve = strip.bounding_box(), figure.locator(".ex-curve").first.bounding_box()
+    assert box["x"] <= curve["x"] + 1
+    assert curve["x"] < box["x"] + box["width"] < curve["x"] + curve["width"]

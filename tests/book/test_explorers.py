@@ -431,7 +431,7 @@ def test_link_holds_the_state(demo, explorers):
         ("e.latency.context=", "asks for Context = “”"),
         (
             "e.latency.batch=1e99",
-            "asks for Batch = “1e99”; allowed is a number from 1 sequence to 65,540 sequences",
+            "asks for Batch = “1e99”; allowed is a number from 1 sequence to 65,536 sequences",
         ),
         (
             "e.latency.colour=red",

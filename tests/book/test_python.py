@@ -94,7 +94,7 @@ def test_cells_run_in_the_page(watch, site):
     assert first.evaluate("(box) => document.activeElement !== box")
 
     cell.get_by_role("button", name="Cell 1 as it was").click()
-    assert "attainable_flops" in first.input_value()
+    assert "balance_batch" in first.input_value()
     assert cell.locator(".cell_output").inner_html() == published
 
     first.fill("while True: pass")

@@ -75,8 +75,8 @@ def test_contents_of_the_page_follow_and_lead(site, watch):
     tab = watch(width=390)
     page = tab.open(site + "latency-and-cost.html")
     page.locator(".page-contents-button").click()
-    page.locator('dialog[open] a[href="#the-floor-under-latency"]').click()
-    heading = page.locator("#the-floor-under-latency h2")
+    page.locator('dialog[open] a[href="#what-a-token-costs"]').click()
+    heading = page.locator("#what-a-token-costs h2")
     page.wait_for_function(
         """(heading) => {  // at its place for half a second: plots above take theirs meanwhile
           const { top } = heading.getBoundingClientRect();
@@ -88,12 +88,12 @@ def test_contents_of_the_page_follow_and_lead(site, watch):
     assert page.locator("dialog[open]").count() == 0
     assert (
         page.locator('#page-contents [aria-current="true"]').text_content().strip()
-        == "The floor under latency"
+        == "What a token costs"
     )
     page.mouse.wheel(0, -400)
     page.locator(".back-to-top").click()
     expect(page.locator("article section h1")).to_be_in_viewport()
-    far = page.locator('#page-contents [aria-current="true"]', has_text="The floor under latency")
+    far = page.locator('#page-contents [aria-current="true"]', has_text="What a token costs")
     expect(far).to_have_count(0)
     assert tab.faults == []
 

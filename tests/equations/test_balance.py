@@ -2,7 +2,7 @@
 
 import pytest
 
-from handful import balance, scenario
+from handful import balance, facts, latency, scenario
 
 H100 = dict(peak_flops=989e12, memory_bandwidth=3.35e12)
 
@@ -72,3 +72,64 @@ def test_half_the_cache_more_than_doubles_the_context_that_balances(hardware, mo
     before, after = (balance.balance_context_with_attention(values) for values in (whole, half))
     assert after > 2 * before > 0 or after == before == float("inf")
     assert balance.balance_context(half) >= 2 * balance.balance_context(whole)
+
+
+def test_nearly_all_chips_lie_within_a_factor_of_two():
+    found = [
+        balance.machine_balance(scenario.values(hardware=chip["name"], precision=form["name"]))
+        for chip in scenario.page_rows()["hardware"]
+        for form in scenario.page_rows()["precision"]
+        if chip["verified"]
+        and form["arithmetic"] == form["name"]
+        and form["name"] in chip["peak_flops"]
+    ]
+    near = [150 <= one <= 600 for one in found]
+    assert 0.9 < sum(near) / len(near) < 1
+
+
+@pytest.mark.parametrize("model", ["Llama 3.1 70B", "Llama 3.1 405B", "DeepSeek-V3"])
+@pytest.mark.parametrize("context", [100, 4096, 100_000])
+@pytest.mark.parametrize("times", [1, 3])
+def test_the_weights_add_little_to_a_token_at_the_balance(model, context, times):
+    """Beside the floor, that of the larger of a token's own cache and its own arithmetic."""
+    at = scenario.values("GB200 NVL72", model, "fp8", context) | {"routed_parameters": 0}
+    cost = latency.cost_per_token(at, batch=times * balance.balance_batch(at))
+    assert cost / latency.cost_floor(at) * (1 + 1e-9) >= 1
+    assert cost / latency.cost_floor(at) <= (1 + 1 / times) * (1 + 1e-9)
+
+
+def test_a_day_of_a_rack_by_hand():
+    rack = scenario.values(hardware="GB200 NVL72")
+    assert balance.rent(rack, rented_time=86400) == pytest.approx(72 * 3.3 * 24)
+    made = balance.scheduled_tokens(batch=2000, batch_interval=1 / 64, rented_time=86400)
+    assert made == 2000 * 64 * 86400
+    cost = balance.scheduled_cost(rack, batch=2000, batch_interval=1 / 64)
+    assert cost == pytest.approx(72 * 3.3 * 24 / made)
+    # Twenty questions a day with answers as long as Azure's: what the chapter says of customers.
+    assert 2e6 < made / (20 * 211) < 3e6
+    assert made * 5600 / 2000 / (20 * 211) == pytest.approx(7e6, rel=0.06)
+
+    # A third of it with 5,600 people, and more than twice as many tokens in a benchmark.
+    large = balance.scheduled_cost(rack, batch=5600, batch_interval=1 / 64)
+    assert large / cost == pytest.approx(1 / 3, abs=0.03)
+    measured = facts.get("measured_serving", "mlperf51_nvidia_deepseek-r1_gb200_offline_72")
+    assert 2 < measured["value"] / 128_000 < 2.5
+    # With few people a step takes about a third of the clock's interval, and no less.
+    alone = scenario.values("GB200 NVL72", "DeepSeek-V3", "fp8", 4096)
+    step = latency.step_time_with_latency(alone, batch=200)
+    assert step * 64 == pytest.approx(1 / 3, abs=0.04)
+
+
+def test_a_cached_number_is_used_by_the_heads_that_share_it():
+    """Eight in Llama 3.1 70B; 128 in DeepSeek-V3, which use 512 numbers of 576 twice."""
+    llama = scenario.values(hardware="H100 SXM", model="Llama 3.1 70B", precision="bf16")
+    latent = scenario.values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8")
+    assert balance.cache_uses(llama) == pytest.approx(64 / 8)
+    assert balance.cache_uses(latent) == pytest.approx(128 * (2 * 512 + 64) / 576)
+    # Three quarters of what the rack's chip asks for, and more than that of an H200.
+    assert balance.cache_uses(latent) / balance.machine_balance(latent) == pytest.approx(
+        0.77, abs=0.01
+    )
+    assert balance.cache_uses(latent) > balance.machine_balance(
+        scenario.values(hardware="H200 SXM", model="DeepSeek-V3", precision="fp8")
+    )

@@ -19,7 +19,6 @@ from handful.ciphers import (
     share_that_follows,
 )
 from handful.reversible import FeistelError, decrypt, encrypt
-from handful_explorers import tables
 
 
 def _both_ways(functions):
@@ -200,23 +199,18 @@ def test_bad_input_gets_one_clear_sentence(call, sentence):
     assert "\n" not in str(caught.value)
 
 
-def test_what_the_chapter_says_of_its_tables():
-    # Half of the bits from six rounds on; the linear cipher never turns more than a handful.
-    turned = [float(row[1]) for row in tables.avalanche_table()[1]]
-    assert turned[6:] and all(abs(bits - 16) < 0.2 for bits in turned[6:]) and turned[4] < 15
-    # Every pair of bits within what a thousand tosses of a coin give.
-    least, likeliest = (
-        float(cell.removesuffix(" %")) for cell in tables.avalanche_table(samples=1000)[1][-1][2:]
-    )
-    assert 41 < least < 46 and 54 < likeliest < 59
-    rows = tables.characteristic_table(rounds=4)[1]
-    # One round is free; the next costs the S-box that a single bit reaches, at a quarter.
-    assert [(r, boxes) for r, boxes, *_ in rows[:2]] == [("1", "0"), ("2", "1")] and len(rows) == 4
-    for _, boxes, predicted, expected, counted in rows:
-        expected, counted = (float(text.replace(",", "")) for text in (expected, counted))
+def test_one_flipped_bit_turns_half_of_the_block_after_six_rounds():
+    turned = 32 * avalanche(rounds=8, samples=1000).mean(axis=(1, 2))
+    assert all(abs(bits - 16) < 0.2 for bits in turned[6:]) and turned[4] < 15
+
+
+def test_a_chain_of_differences_is_followed_as_often_as_predicted():
+    for rounds in range(1, 5):
+        chain, pairs = likely_characteristic(0, 1, rounds), 200_000
+        expected = pairs * chain.probability
+        assert chain.probability == 0.25**chain.active_sboxes
+        counted = pairs * share_that_follows(chain.differences, pairs)
         assert abs(counted - expected) <= 4 * math.sqrt(expected)
-        assert predicted == f"1 in {4 ** int(boxes):,}"
-    assert [row[0] for row in tables.distinguisher_table(trials=10)[1]] == ["2", "3", "4", "5"]
 
 
 def test_every_round_function_of_the_scene_is_undone_and_only_s_boxes_spread():

@@ -4,6 +4,7 @@ They are compared with numbers that others published or computed with their own 
 limits.
 """
 
+import functools
 import math
 from dataclasses import replace
 
@@ -377,3 +378,27 @@ def test_a_context_gives_its_room_back(model, context):
 
 def _all_work(known, **at):
     return latency.compute_time(known, **at) + latency.attention_time(known, **at)
+
+
+def test_the_first_chapters_napkin():
+    """What its text adds up in typed numbers is what the formulas give."""
+    ours = NODE
+    weights = latency.weights_in_caches(ours)
+    normal = latency.batch_from_price(ours, price_ratio=6, speedup=2.5)
+    fast = latency.fast_batch(ours, batch=normal, speedup=2.5)
+    assert (round(weights), round(normal), round(weights + normal)) == (105, 189, 294)
+    assert round((105 + 189) / 2.5, 1) == 117.6 and round(fast, 1) == 12.6
+    assert normal / fast == pytest.approx(15, rel=1e-9) and normal / weights == pytest.approx(1.8)
+    assert latency.fast_batch(ours, batch=100, speedup=2.5) == 0  # at no price
+    waited = weights * (1 + latency.fixed_time(ours) / latency.full_weight_time(ours))
+    assert (round(waited), round(1.8 * waited)) == (141, 254)
+    cost = functools.partial(latency.cost_per_token, ours)
+    assert cost(batch=8 * weights) == pytest.approx(0.9 * cost(batch=4 * weights))
+    assert round(4 * weights, -1) == 420 and int(latency.batch_that_fits(ours)) == 371
+    assert weights / (weights + 371) == pytest.approx(0.22, abs=0.005)
+    assert 65 < cost(batch=1) / cost(batch=189) < 70
+    assert 95 < cost(batch=1) / latency.cost_floor(ours) < 110
+    alone = values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=8192)
+    assert latency.unbatched_penalty(alone, batch=1) > 2000
+    step = latency.step_time_with_latency(alone, batch=1)
+    assert latency.weight_time(alone, batch=1) < 0.1 * step

@@ -267,18 +267,10 @@ def test_choosing_moves_the_limit_from_bandwidth_to_capacity():
         "DeepSeek-V3.2": False,
         "DeepSeek-V4-Pro": False,
     }
-    table = tables.longest_table("GB200 NVL72")[1]
-    assert len(table) == len(rows)
     # 72 chips read 160 GB each in 20 ms, and hold 186; 671 GB of it are weights.
     assert [(72 * size - 671e9) / 35_136 / 1e6 for size in (160e9, 186e9)] == pytest.approx(
         [309, 362], abs=1
     )
-    assert [cell.replace("\xa0", " ") for cell in table[2][1:]] == [
-        "35.1 kB/token",
-        "35.1 kB/token",
-        "310 million tokens",
-        "360 million tokens",
-    ]
 
 
 def test_one_cache_for_eight_heads_of_all_layers_is_the_lectures_two_kilobytes():

@@ -13,7 +13,6 @@ from handful_evidence.simulate.reversible_networks import (
     nudge_growth,
     rebuild_error,
 )
-from handful_explorers import tables
 
 
 @pytest.mark.parametrize("gain, mean_square", [(0.5, 1.0), (2.0, 1.0), (3.0, 4.0)])
@@ -119,17 +118,19 @@ def test_the_jacobian_grows_as_a_nudge_does():
         assert average == pytest.approx(grown, rel=0.5)
 
 
-def test_the_table_of_directions_against_endless_width():
-    _, rows = tables.worst_direction_table(seeds=2)
-    for (_, *cells), (_, residual, normalised) in zip(rows, perturbation_growth.KINDS, strict=True):
+def test_the_worst_direction_grows_several_times_as_much_as_a_random_one():
+    for _, residual, normalised in perturbation_growth.KINDS:
+        gains = [
+            direction_gains(24, residual=residual, normalised=normalised, seed=seed)
+            for seed in range(4)
+        ]
+        average, worst = np.median(gains, axis=0)
         told = (
             nudge_theory(24, residual=residual, normalised=normalised, gain=2, nudge=1e-25)[-1]
             * 1e25
         )
-        average, worst, ratio = (float(cell.replace(",", "")) for cell in cells)
         assert np.log(average) == pytest.approx(np.log(told), rel=0.25)
-        assert worst / average == pytest.approx(ratio, rel=0.1)
-    assert rows[-1][1:] == ["2.2", "8.4", "3.8"]
+        assert 2 < worst / average < 8
 
 
 def test_the_jacobian_against_finite_differences():

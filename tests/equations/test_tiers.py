@@ -350,19 +350,138 @@ def test_a_capacity_is_drained_in_the_time_it_was_made_for():
     assert tiers.drained_hold_time(tier_bandwidth=7e9, tier_capacity=capacity) == pytest.approx(300)
 
 
-def test_the_tables_of_a_page_follow_their_numbers():
-    head, rows = tables.ways_table(idle_share=0)
-    assert [row[1] for row in rows] == [way["tier"] for way in tiers.breakpoints(idle_share=0)]
-    assert rows[-1][2] == "$0" and len(head) == len(rows[0])
-    # By hand: 3.3 dollars an hour for 186 GB, of which a token takes 35,136 bytes; then 2 chips
-    # wait for the host.
-    first, second, *_ = tables.ways_table()[1]
-    assert first[2:] == [f"${3.3 / 186e9 * 35_136 * 1e6:.2g}", "$0"]
-    assert (
-        second[0] == "1.2\xa0s to 46\xa0min"
-        and second[3] == f"${1e6 * 35_136 / 307e9 * 2 * 3.3 / 3600:.2g}"
+def conversation(**more):
+    """Return the values of the chapter's conversation, on its one chip."""
+    known = values("GB200 NVL72", "DeepSeek-V3", "fp8", 100_000)
+    rest = {"storage_lifetime": tiers.FIVE_YEARS, "model_flops_utilisation": 0.3}
+    return {**known, **rest, "batch": 1, "devices": 1, "hold_time": 3600, **more}
+
+
+HOST, FLASH, DISK = "Grace", "Micron 9650 Pro 30.72", "Seagate Exos X24"
+
+
+def test_a_whole_context_costs_what_its_tokens_do():
+    known = conversation(idle_share=1, **tiers.device(FLASH, chips=3))
+    for whole, token in (
+        (tiers.context_cost_in_memory, tiers.kept_cost_in_memory),
+        (tiers.context_cost_kept, tiers.kept_cost),
+        (tiers.context_cost_again, tiers.rematerialise_cost_with_attention),
+    ):
+        assert whole(known) == pytest.approx(100_000 * token(known))
+    seconds = tiers.prefill_again_time(known)
+    assert tiers.context_cost_again(known) == pytest.approx(seconds * known["device_price"])
+    assert tiers.prefill_again_flops(known) == pytest.approx(seconds * 0.3 * 5e15)
+    equal = tiers.again_break_even_time(known)
+    held = tiers.context_cost_in_memory({**known, "hold_time": equal})
+    assert held == pytest.approx(tiers.context_cost_again(known))
+
+
+def test_the_table_of_places_by_hand():
+    rows = [[cell.replace("\xa0", " ") for cell in row[1:]] for row in tables.waiting_table()[1]]
+    cache, hours = 100_000 * 35_136, 5 * 365.25 * 24
+    gigabyte = math.sqrt(0.102 * 0.365)  # the two prices on file of a gigabyte of flash
+    assert rows[0][:2] == ["the chip", f"{330 * cache / 186e9:.2g}"]
+    assert rows[2] == [
+        f"${gigabyte:.2f} a GB",
+        f"{100 * cache / 1e9 * gigabyte / hours:.2g}",
+        f"{1000 * cache / 28e9:.0f} ms",
+        f"{330 / 3600 * cache / 28e9:.2g}",
+    ]
+    # Down the ladder rents fall and fares rise.
+    rents, fares = ([float(row[column]) for row in rows[:4]] for column in (1, 3))
+    assert rents == sorted(rents, reverse=True) and fares == sorted(fares)
+
+
+def test_the_chapter_says_what_is_computed():
+    """The words of the chapter on memory tiers that stand for numbers."""
+    held = tiers.context_cost_in_memory(conversation())
+    again = tiers.context_cost_again(conversation())
+
+    def cost(device, idle=1.0, **more):
+        found = conversation(idle_share=idle, **tiers.device(device))
+        return tiers.context_cost_kept({**found, **more})
+
+    def hand_over(near, far, idle):
+        fares = [cost(device, idle, hold_time=1e-9) for device in (near, far)]
+        rents = [
+            (cost(device, idle) - fare) / 3600
+            for device, fare in zip((near, far), fares, strict=True)
+        ]
+        return (fares[1] - fares[0]) / (rents[0] - rents[1])
+
+    rent = {device: cost(device) - cost(device, hold_time=1e-9) for device in (HOST, FLASH, DISK)}
+    assert held / rent[DISK] == pytest.approx(40_000, rel=0.03)
+    assert held > rent[HOST] > rent[FLASH] > rent[DISK]
+    assert 100 * rent[FLASH] < 1 / 600 and pytest.approx(2 / 3, rel=0.02) == 3.5136 * 0.193
+    assert max(cost(HOST), cost(FLASH)) < min(held, again) / 100
+    # Three quarters of the arithmetic are attention's.
+    plain = 1e5 * tiers.rematerialise_cost(conversation())
+    assert 1 - plain / again == pytest.approx(3 / 4, abs=0.03)
+    # Room and door.
+    drain = {
+        device: tiers.drained_hold_time(tiers.device(device)) for device in (HOST, FLASH, DISK)
+    }
+    assert round(drain[DISK] / 3600) == 23
+    for stay in (300, 3600):
+        assert min(drain, key=lambda one: abs(math.log(drain[one] / stay))) == FLASH
+    # Chips that wait.
+    price = {device: tiers.tier_price(conversation(**tiers.device(device))) for device in drain}
+    ratios = [conversation()["device_price"] / price[device] for device in (FLASH, DISK)]
+    assert ratios == pytest.approx([25, 300], rel=0.06)
+    assert [
+        drain[d] * (1 + r) / 3600 for d, r in zip((FLASH, DISK), ratios, strict=True)
+    ] == pytest.approx([7.7, 308 * 24], rel=0.01)
+    assert hand_over(HOST, FLASH, 1) / 60 == pytest.approx(53, rel=0.02)
+    assert hand_over(FLASH, DISK, 1) / 86_400 == pytest.approx(33.5, rel=0.02)
+    assert hand_over(HOST, FLASH, 0) / 60 == pytest.approx(2.3, rel=0.03)
+    assert hand_over(FLASH, DISK, 0) / 3600 == pytest.approx(2.2, rel=0.03)
+    rate = rent[DISK] / 3600
+    months = (again - cost(DISK, hold_time=1e-9)) / rate / (365.25 / 12 * 86_400)
+    assert months == pytest.approx(8, abs=0.5)
+    for times, minutes in ((3, 16), (1 / 3, 213)):
+        host = tiers.device(HOST)
+        host["storage_price"] *= times
+        (near, near_hour), (far, far_hour) = (
+            [
+                tiers.context_cost_kept(conversation(idle_share=1, **known), hold_time=time)
+                for time in (1e-9, 3600)
+            ]
+            for known in (host, tiers.device(FLASH))
+        )
+        slope = (near_hour - near - far_hour + far) / 3600
+        assert (far - near) / slope / 60 == pytest.approx(minutes, rel=0.05)
+    # A disk keeps the reader for longer than a dozen chips that compute.
+    disk = tiers.retrieve_time(conversation(**tiers.device(DISK)))
+    assert disk / tiers.prefill_again_time(conversation(devices=12)) == pytest.approx(7, abs=0.3)
+    # A short conversation on a disk, for which the chip waits, costs more than computing it again.
+    for context, disk_pays in ((8_000, False), (100_000, True)):
+        short = {
+            **values("GB200 NVL72", "DeepSeek-V3", "fp8", context),
+            "model_flops_utilisation": 0.3,
+            "storage_lifetime": tiers.FIVE_YEARS,
+            "idle_share": 1,
+            "hold_time": 3600,
+            **tiers.device(DISK),
+        }
+        assert (tiers.context_cost_kept(short) < tiers.context_cost_again(short)) is disk_pays
+    # The list: half a dollar, an eighth and a half on top; more than six times the chip's memory.
+    row = facts.get("prices", "claude-opus-4-5")
+    once, five, hour, back = (
+        row[f"{name}_usd_per_mtok"] / 10
+        for name in (
+            "input",
+            "cache_write_5m_or_default",
+            "cache_write_1h",
+            "cached_input_read",
+        )
     )
-    assert any("unverified" in row[0] for row in tables.drain_table()[1])
+    assert (once, five - once, hour - once, back) == pytest.approx((1 / 2, 1 / 8, 1 / 2, 1 / 20))
+    over = hour - five
+    assert over == pytest.approx(3 / 8)
+    assert over / (held * 55 / 60) == pytest.approx(6.6, abs=0.1)
+    flash = cost(FLASH, hold_time=3300)
+    assert over / flash == pytest.approx(2800, rel=0.01)
+    assert 100 * flash == pytest.approx(1 / 75, rel=0.01)
 
 
 def test_hand_overs_at_the_books_prices():

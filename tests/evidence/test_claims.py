@@ -392,7 +392,7 @@ def test_arithmetic(text, value):
         "= True",
         "= 1 if 1 else 2",
         "= [1, 2]",
-        "= 1 // 2",
+        "= 1 % 2",
         "= x := 1",
     ],
 )

@@ -12,9 +12,10 @@ import pytest
 from bs4 import BeautifulSoup
 
 from handful.query import QueryError, answer
+from handful.reversible import Group, decrypt, encrypt
 from handful_explorers import schematics
 from handful_explorers.plotting.scenes.shapes import rect, text
-from handful_explorers.schematics import experts, kink, ladder, sharing, svg
+from handful_explorers.schematics import decode, experts, kink, ladder, reuse, sharing, shelf, svg
 from handful_explorers.schematics.schematic import (
     WIDTH,
     Number,
@@ -27,7 +28,9 @@ from handful_explorers.schematics.schematic import (
 
 ALL = {name: getattr(schematics, name) for name in schematics.__all__}
 # Digits that are part of a name, and no number.
-NAMES = re.compile(r"\b(?:H100s?|GB200|Llama 3\.1 \d+B|DeepSeek-V3|Qwen3 235B-A22B|bf16|fp8)(?!\w)")
+NAMES = re.compile(
+    r"\b(?:H100s?|GB200|Llama 3\.1 \d+B|DeepSeek-V3|Qwen3 235B-A22B|bf16|fp8|fp4)(?!\w)"
+)
 NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
 
@@ -222,8 +225,12 @@ def test_decode_step_in_words_and_lengths():
         assert at["time"]["w"] == pytest.approx(caches["x"] + caches["w"], rel=1e-6)
         assert value(f"compute_{step}") < value(f"step_{step}")
         alone = at["shared"]["w"] + at["own"]["w"]
-        assert alone == pytest.approx(WIDTH * value(f"share_{step}") / value("share_3"))
-    assert boxes(one, 6)["time"]["w"] == pytest.approx(WIDTH)
+        drawn = decode.ENLARGED if step > 4 else 1
+        share = value(f"share_{step}") / value("share_3")
+        assert alone == pytest.approx(drawn * WIDTH * share)
+    # Whole caches fill the memory but for less than one of them.
+    left = WIDTH - boxes(one, 6)["time"]["w"]
+    assert 0 <= left < WIDTH * value("cache_time") / value("drain")
     rows = [shape["n"] for shape in one.pictures[5] if shape["t"] == "dots"]
     assert sum(rows) == round(value("full"))
 
@@ -275,16 +282,47 @@ def test_shared_heads_in_words_and_lengths():
     assert value("heads") == 8 * value("pairs")  # eight heads share a pair
     assert value("numbers_1") == 8 * value("numbers_3")  # an eighth
     assert value("numbers_2") < value("numbers_4") < value("numbers_3")
-    assert value("llama") == 2 * value("numbers_3") * value("llama_layers")
-    assert value("deepseek") == 2 * value("numbers_4") * value("deepseek_layers")
-    assert value("deepseek") / value("llama") == pytest.approx(1 / 5, rel=0.1)  # about a fifth
-    assert 9 < answer("= 671e9 / [models / Llama 3.1 70B / total_params_reported]").value < 10
+    # A latent is used twice by each head, and the position once.
+    twice = value("latent_heads") * (2 * value("rank") + value("rope"))
+    assert value("uses") == pytest.approx(twice / value("numbers_4"))
+    assert value("shared") == 8 and value("uses") / value("wanted") > 0.75  # not far from it
     assert value("heads") == 64  # as many as are drawn
     for step, pairs in ((2, 1), (3, 8)):
         assert texts(one.pictures[step - 1]).count("K") == pairs
     for kind in range(1, 5):
         share = value(f"numbers_{kind}") / value("numbers_1")
         assert boxes(one, 4)[f"bar {kind}"]["w"] == pytest.approx(WIDTH * share)
+
+
+def test_one_weight_in_words_and_lengths():
+    one = schematics.one_weight
+    value = one.value
+    balance = answer(reuse.BALANCE).value
+    assert value("slots") == math.floor(balance)  # whole multiply-adds
+    assert 0.29 < value("some") / value("slots") < 1 / 3  # nearly a third
+    assert value("crowd") == pytest.approx(balance * value("sparsity"))
+    for step in range(1, 8):
+        at, uses = boxes(one, step), reuse._USES[step][0]
+        count = int(value(uses)) if uses else 0
+        filled = sum(s["n"] for s in one.pictures[step - 1] if s["t"] == "dots" and s["c"] == "c3")
+        assert filled == min(count, value("slots"))
+        assert at["busy"]["w"] == pytest.approx(reuse.FETCH * count / value("slots"))
+        if uses:
+            assert at["users"]["w"] <= at["people"]["w"] + 1e-9 <= WIDTH + 1e-9
+
+
+def test_what_cancels_in_words_and_lengths():
+    one = schematics.what_cancels
+    value = one.value
+    bars = [
+        (at["reading"]["w"], at["computing"]["w"]) for at in (boxes(one, s) for s in range(1, 7))
+    ]
+    assert all(read == pytest.approx(computed) for read, computed in bars[:4] + bars[5:])
+    assert bars[4][0] / bars[4][1] == pytest.approx(value("sparsity"))
+    assert bars[1][0] == pytest.approx(2 * bars[0][0])  # half the chips
+    assert 5.6 < bars[2][0] / bars[0][0] < 6  # nearly six times
+    assert bars[3][0] == pytest.approx(bars[2][0] / 2)
+    assert bars[5][0] == pytest.approx(WIDTH)
 
 
 def test_expert_layer_counts_what_it_draws():
@@ -329,5 +367,66 @@ def test_memory_ladder_puts_the_cache_where_the_rule_says():
     assert named_tiers == ["host", "flash", "flash", "disk"]  # as the sentences have it
     assert math.log10(value("disk_drain") / value("chip_drain")) > 6
     assert 20 * 3600 < value("disk_drain") < 24 * 3600  # nearly a day
+    assert value("hour") / value("flash_drain") == pytest.approx(3, rel=0.1)
     rows = answer('drain_time hardware="GB200 NVL72"').value
     assert value("chip_drain") == pytest.approx(rows)
+
+
+def test_three_ways_compares_what_has_been_paid():
+    one = schematics.three_ways
+    value = one.value
+    assert value("hold_five") < value("again") < value("hold_hour")
+    assert value("hold_hour") / value("again") == pytest.approx(3, rel=0.1)
+    assert 50 * max(value("kept_five"), value("kept_hour")) < value("again")
+    assert 40 * value("kept_five") < value("hold_five")
+    assert value("kept_hour") == pytest.approx(value("rent") + value("fare"), rel=0.04)
+    for step, key in ((2, "hour"), (6, "five")):
+        held = boxes(one, step)["held"]["w"] / WIDTH
+        assert held == pytest.approx(value(f"hold_{key}") / value("hold_hour"))
+
+
+def test_room_and_door_fills_what_the_door_can_serve():
+    one = schematics.room_and_door
+    value = one.value
+    for step, (stay, devices) in shelf.SHOWN.items():
+        for device in devices if stay else ():
+            drawn = boxes(one, step)
+            room, door = (drawn[f"{device}-{part}"]["w"] / shelf.LONG for part in ("room", "door"))
+            # All that lies there leaves through the door within the stay.
+            assert room * value(f"{device}_drain") == pytest.approx(door * value(stay))
+            assert max(room, door) == 1
+    assert value("host_drain") < value("five") < value("flash_drain") < value("hour")
+    assert value("hour") < value("disk_drain")
+    assert value("flash_hour") < value("disk_hour") < value("host_hour")
+    assert value("flash_five") < value("host_five") < value("disk_five")
+
+
+def test_feistel_round_is_one_and_its_scramble_has_no_inverse():
+    one = schematics.feistel_round
+    v = {name: round(one.value(name)) for name in one.numbers}
+    scrambles = [lambda x: x * x % 100] * 2
+    hundred = Group("two digits", lambda a, b: (a + b) % 100, lambda a, b: (a - b) % 100)
+    there = encrypt(v["x"], v["y"], scrambles, hundred)
+    assert there == (v["last"], v["new"])
+    assert decrypt(*there, scrambles, hundred) == (v["x"], v["y"])
+    same = [x for x in range(100) if x * x % 100 == v["scrambled"]]
+    assert same == [v["x"], v["second"], v["third"], v["fourth"]]
+    assert v["square"] % 100 == v["scrambled"] and v["square_new"] % 100 == v["scrambled_new"]
+    assert v["below"] + 100 == v["y"]
+
+
+def test_notes_are_drawn_to_scale():
+    kept, rebuilt = schematics.training_notes, schematics.rebuilt_notes
+    full = boxes(kept, 2)["memory"]["h"]
+    for step, name in ((1, "kept_1"), (3, "kept_3"), (4, "kept_4")):
+        held = boxes(kept, step)
+        assert held["memory"]["h"] / full == pytest.approx(kept.value(name) / kept.value("kept"))
+        drawn = sum(key.startswith("notes") for key in held)
+        assert drawn / 8 == kept.value(name) / kept.value("kept")
+    assert kept.value("layers") == 8 * 10  # a box stands for ten
+    assert 2 * kept.value("chip") < kept.value("kept") < 3 * kept.value("chip")
+    held = boxes(rebuilt, 4)
+    assert held["memory"]["h"] / full == pytest.approx(rebuilt.value("held") / kept.value("kept"))
+    assert held["notes"]["h"] == boxes(kept, 1)["notes 0"]["h"] / 10  # one layer of ten
+    assert rebuilt.value("held") == rebuilt.value("pair") + rebuilt.value("layer")
+    assert rebuilt.value("pair") == 2 * 2 * 8192 * 8192

@@ -16,7 +16,6 @@ from handful_explorers.tables import (
     schedules_table,
     step_table,
     traffic_table,
-    trains_table,
 )
 
 
@@ -67,7 +66,6 @@ def test_the_notation_is_in_its_sections():
         (schedules_table(stages=4, micro_batches=8, backward=2, weights=1), 5),
         (step_table(), 7),
         (traffic_table(8, devices=8), 7),
-        (trains_table((0.5, 0.9), interval=0.02, seats=40, tokens=30, requests=1000), 2),
     ],
 )
 def test_every_row_of_a_table_is_as_long_as_its_head(table, count):

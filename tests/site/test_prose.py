@@ -75,6 +75,8 @@ def sections(text: str) -> list[tuple[int, str]]:
         text,
         flags=re.S | re.M,
     )
+    # A question that a chapter asks is prose, and its fence does not open another.
+    text = re.sub(r"^```\{(?:ask|recall)\}.*?\n(.*?)^```$", r"\n\1", text, flags=re.S | re.M)
     text = re.sub(r"^```\n.*?^```$|^:\w+:[^\n]*$|<!--.*?-->", gone, text, flags=re.S | re.M)
     text = re.sub(r"\$\$.*?\$\$|(?<!\\)\$[^$\n]+\$", gone, text, flags=re.S)
     found, start = [], 0
@@ -171,6 +173,7 @@ def test_no_result_is_typed_in_exercises(path):
         ("```{code-cell} ipython3\nx = 5\n```\nThen 5 again.", 1),
         ("````{admonition} Is it 17?\n:class: dropdown\nNo: 18.\n````", 2),
         (":::{where} context > 8192\nIt is 17.\n:::", 1),
+        ("```{ask} full\nHow many of 17?\n\n- people\n```\nIt is 18.\n```{recall}\n```", 2),
         ("{where}``context > 8192 | It is 17.``", 1),
     ],
 )
@@ -196,6 +199,7 @@ def test_what_is_drawn_goes_by_name_and_not_by_colour(path):
     assert [line for line in lines if COLOURS.search(line)] == []
 
 
+LIVE_NUMBER = re.compile(r"\{live\}`([^`]+)`")
 COUNTED = re.compile(r"\{live\}`(\w+)([^`]*)`")
 
 
@@ -218,3 +222,19 @@ def test_your_models_table_says_where_the_room_ends():
     last = max(int(asked) for asked in re.findall(r"batch=(\d+)", after))
     assert f"{{where}} batch_that_fits >= 1 and batch_that_fits < {last}\n" in after
     assert "{where} batch_that_fits < 1\n" in after
+
+
+@pytest.mark.parametrize("page", sorted(path.stem for path in BOOK.glob("*.md")))
+def test_a_page_rounds_a_number_once(page):
+    """What a chapter, its cards and its problems ask for twice has the same digits in all."""
+    exercises = BOOK.parent / "exercises"
+    found: dict[tuple, set] = {}
+    for folder in (BOOK, exercises / "cards", exercises / "problems"):
+        path = folder / f"{page}.md"
+        for asked in LIVE_NUMBER.findall(path.read_text("utf-8") if path.exists() else ""):
+            name, given, digits = parse_live(asked)
+            given.pop("unit", None)
+            whole = given.pop("whole", "")
+            key = name, tuple(sorted((key, str(value)) for key, value in given.items()))
+            found.setdefault(key, set()).add((digits, whole))
+    assert {key: shown for key, shown in found.items() if len(shown) > 1} == {}

@@ -20,8 +20,11 @@ from handful_site.extensions import teaching
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 SMALLEST = Path(__file__).parents[1] / "data" / "smallest-assignment.md"
-PAGES = ("teaching", "assignments", "classroom-at-scale")
-TEXT = {page: (BOOK / f"{page}.md").read_text("utf-8") for page in PAGES}
+PAGES = ("teaching", "assignments")
+AT_SCALE = BOOK.parent / "lib" / "handful_classroom" / "AT_SCALE.md"
+TEXT = {page: (BOOK / f"{page}.md").read_text("utf-8") for page in PAGES} | {
+    "at-scale": AT_SCALE.read_text("utf-8")
+}
 COURSES = ("workshop", "module", "course")
 
 
@@ -198,7 +201,7 @@ def test_dask_takes_what_is_shown(line):
 
 
 @pytest.mark.parametrize(
-    "block", re.findall(r"```\{code-block\} yaml\n(.*?)```", TEXT["classroom-at-scale"], flags=re.S)
+    "block", re.findall(r"```yaml\n(.*?)```", TEXT["at-scale"], flags=re.S)
 )
 def test_manifests_are_yaml_whose_parts_fit_together(block):
     found = list(yaml.safe_load_all(block))

@@ -4,9 +4,6 @@ SymPy prints what its algebra left.  Here positive terms come first, one root st
 symbolic power stays below the bar, and a minus is not put in front of a quotient that can do
 without.
 
-Positive terms come first, one root stands for several, a symbolic power stays below the bar, and a
-minus is not put in front of a quotient that can do without.
-
 >>> from sympy import Symbol, sqrt
 >>> stages, work, overhead = (Symbol(name, positive=True) for name in ("P", "w", "t"))
 >>> Plain({"order": "none"}).doprint(sqrt(work) * sqrt(stages - 1) / sqrt(overhead))

@@ -173,6 +173,11 @@ ridge_intensity = quantity(
 machine_balance = quantity(
     "M", _token, "tokens per weight read at which arithmetic and memory take equally long"
 )
+cache_uses = quantity(
+    r"U",
+    _token,
+    "multiply-adds for each number of a cache that is read, by all heads that share it",
+)
 balance_batch = quantity(r"B^{*}", _sequence, "batch at which arithmetic takes as long as memory")
 balance_context = quantity(
     r"L^{*}", _token / _sequence, "context beyond which no batch is large enough to balance"
@@ -233,6 +238,9 @@ effective_parameters = quantity(
 # The train: batches that leave on a schedule
 section("Batches that leave on a schedule")
 batch_interval = quantity("T", _time, "time between two departures")
+rented_time = quantity(r"T_{\mathrm{rent}}", _time, "time for which a machine is rented")
+rent = quantity(r"\$_{\mathrm{rent}}", _dollar, "rent of all chips for a time")
+tokens_made = quantity(r"D_{\mathrm{rent}}", _token, "tokens made in that time")
 mean_delay = quantity(r"\bar{D}", _time, "mean time to a first token: wait plus ride")
 worst_delay = quantity(
     r"D_{\max}", _time, "longest time to a first token when the next train has a free seat"
@@ -577,6 +585,21 @@ retrieve_cost = quantity(
 )
 rematerialise_cost = quantity(
     r"\$_{\mathrm{remat}}", _dollar / _token, "computing a token's cache again"
+)
+context_cost = quantity(
+    r"\$_{\mathrm{context}}",
+    _dollar / _sequence,
+    "having the cache of a whole context again, kept or computed",
+    unit="$",
+)
+prefill_again_flops = quantity(
+    r"X_{\mathrm{again}}",
+    _flop / _sequence,
+    "FLOPs to compute the cache of a whole context again",
+    unit="FLOP",
+)
+prefill_again_time = quantity(
+    r"t_{\mathrm{again}}", _time, "time to compute the caches of whole contexts again"
 )
 break_even_time = quantity(r"T^{*}", _time, "hold time at which two choices cost the same")
 hold_rate_saved = quantity(

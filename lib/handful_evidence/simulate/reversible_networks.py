@@ -243,12 +243,64 @@ def rebuild_error(branches: Sequence[Branch], x1: Array, x2: Array) -> float:
     return float(np.sqrt(((again - true) ** 2).mean() / (true**2).mean()))
 
 
+def gelu(x: Array) -> Array:
+    """Return x times the chance of a smaller normal number, in its usual approximation."""
+    smooth: Array = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return smooth
+
+
+def relu(x: Array) -> Array:
+    """Return x where it is positive, and else 0."""
+    return np.maximum(x, 0)
+
+
+def round_trip_error(
+    rounds: int,
+    *,
+    normalised: bool = True,
+    gain: float = 2.0,
+    through: Callable[[Array], Array] = np.tanh,
+    width: int = 64,
+    seed: int = 1,
+    dtype: npt.DTypeLike = np.float32,
+) -> float:
+    """Return how far the input is off after so many Feistel rounds there and back.
+
+    Each round's function is a random feed-forward layer (four times as wide, with `through` between
+    its matrices), which sees its half with LayerNorm or as it is.  The error is the root mean
+    square, relative to that of the input; beyond 1 nothing of the input is left.
+
+    >>> round_trip_error(64) < 1e-3, round_trip_error(128, normalised=False) > 1
+    (True, True)
+    """
+    rng = np.random.default_rng(seed)
+
+    def branch(up: Array, down: Array) -> Callable[[Array], Array]:
+        def f(x: Array) -> Array:
+            out: Array = through((_normalise(x)[0] if normalised else x) @ up) @ down
+            return out
+
+        return f
+
+    def draw(inputs: int, outputs: int) -> Array:
+        return (gain / math.sqrt(inputs) * rng.standard_normal((inputs, outputs))).astype(dtype)
+
+    functions = [branch(draw(width, 4 * width), draw(4 * width, width)) for _ in range(rounds)]
+    x, y = np.random.default_rng(seed + 1).standard_normal((2, 16, width)).astype(dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = encrypt(x, y, functions, REALS)
+        again = np.stack(decrypt(*out, functions, REALS)).astype(float)
+        true = np.stack([x, y]).astype(float)
+        return float(np.sqrt(((again - true) ** 2).mean() / (true**2).mean()))
+
+
 def nudge_growth(
     depth: int = 64,
     *,
     residual: bool = True,
     normalised: bool = True,
     gain: float = 2.0,
+    through: Callable[[Array], Array] = np.tanh,
     width: int = 64,
     samples: int = 32,
     nudge: float = 1e-6,
@@ -258,10 +310,11 @@ def nudge_growth(
 
     There is a value after each of 0, 1, … `depth` random layers.
 
-    Layers are feed-forward (tanh, four times as wide); the result is the median over `samples`
-    inputs.  Two unrelated vectors of equal length differ by √2: that is as far as it can go, like
-    one half of a cipher's bits.  The gain decides: at 1 even the plain network is calm by this
-    measure.
+    Layers are feed-forward (four times as wide, with `through` between their matrices); the result
+    is the median over `samples` inputs.  Two unrelated vectors of equal length differ by √2: that
+    is as far as it can go, like one half of a cipher's bits.  The gain decides, and so does
+    `through`: at a gain of 1 even the plain network is calm by this measure, and with `relu` or
+    `gelu` it is so at any gain.
 
     >>> [
     ...     float(f"{nudge_growth(residual=r, normalised=n)[-1]:.1e}")
@@ -291,9 +344,8 @@ def nudge_growth(
         if layer:
             up, down = matrix(width, 4 * width), matrix(4 * width, width)
             rows = pair.reshape(-1, width)
-            branch = (np.tanh((_normalise(rows)[0] if normalised else rows) @ up) @ down).reshape(
-                pair.shape
-            )
+            seen = _normalise(rows)[0] if normalised else rows
+            branch = (through(seen @ up) @ down).reshape(pair.shape)
             pair = pair + branch if residual else branch
         growth.append(np.median(length(pair[1] - pair[0]) / length(pair[0])))
     return np.array(growth)

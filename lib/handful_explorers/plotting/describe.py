@@ -38,6 +38,18 @@ def plain(value: float, unit: str, digits: int = 2) -> str:
     return format_value(value, "1" if form.kind == "count" and unit != "%" else unit, digits)
 
 
+def in_full(value: float, unit: str) -> str:
+    r"""Write a value that was set, such as the cursor's: a count to its last digit.
+
+    A batch of 65,536 is named so by its preset and by the text, and not 65,540 beside them.
+
+    >>> in_full(65536, "sequence"), in_full(8912.5, "token"), in_full(0.0123456, "s")
+    ('65,536', '8,913', '12.35\xa0ms')
+    """
+    whole = UNITS[unit].kind == "count" and value < 1e7 and float(value).is_integer()
+    return plain(value, unit, 7 if whole else 4)
+
+
 def flat(low: float, high: float) -> bool:
     """Return whether values between these two are called flat."""
     return high - low <= FLAT * max(abs(low), abs(high))
@@ -214,7 +226,7 @@ def alt_text(explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any])
         return "No curve is shown."
     x, unit = explorer.sweep, explorer.y_unit
     lead = next((curve for curve in shown if curve.role == "total"), shown[0])
-    at = f"{lower(x.title)} {plain(state[x.name], find(x.name).unit, 4)}"
+    at = f"{lower(x.title)} {in_full(state[x.name], find(x.name).unit)}"
     each = "; ".join(f"{c.label} {named(c, c.label, v['at'][c.id], unit)}" for c in shown)
     sentences = [f"{course(explorer, lead, v)}.", f"At {at}: {each}."]
     sentences += [f"{text}." for text in all_beyond(explorer, state, v, shown)]
@@ -237,7 +249,7 @@ def all_beyond(
 ) -> list[str]:
     """Write of each limit that the cursor, a control or a curve lies beyond, and what has none."""
     x, unit, found = explorer.sweep, explorer.y_unit, []
-    at = f"{lower(x.title)} {plain(state[x.name], find(x.name).unit, 4)}"
+    at = f"{lower(x.title)} {in_full(state[x.name], find(x.name).unit)}"
     for mark in explorer.marks:
         value = v["marks"][mark.label]
         if mark.label in v["lacking"]:
@@ -248,7 +260,7 @@ def all_beyond(
             continue
         elif mark.of and state[mark.of] > value:
             control = next(c for c in explorer.controls if c.name == mark.of)
-            set_to = f"{control.title()} {plain(state[mark.of], find(mark.of).unit, 4)}"
+            set_to = f"{control.title()} {in_full(state[mark.of], find(mark.of).unit)}"
             found.append(beyond(set_to, mark.label, written(mark, value)))
         elif mark.of:
             continue

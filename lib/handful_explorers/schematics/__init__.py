@@ -6,19 +6,31 @@ Each is declared in the module of its subject; `schematic` says how.
 from .decode import decode_step
 from .experts import expert_layer
 from .fast import fast_mode
+from .feistel import feistel_round
 from .heads import shared_heads
 from .kink import price_kink
 from .ladder import memory_ladder
 from .passes import one_pass
+from .reuse import one_weight, what_cancels
 from .sharing import shared_cache
+from .shelf import room_and_door
+from .training import rebuilt_notes, training_notes
+from .waiting import three_ways
 
 __all__ = [
     "decode_step",
     "expert_layer",
     "fast_mode",
+    "feistel_round",
     "memory_ladder",
     "one_pass",
+    "one_weight",
     "price_kink",
+    "rebuilt_notes",
+    "room_and_door",
     "shared_cache",
     "shared_heads",
+    "three_ways",
+    "training_notes",
+    "what_cancels",
 ]

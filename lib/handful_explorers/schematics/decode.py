@@ -16,6 +16,7 @@ MACHINE = 'hardware="H100 SXM" model="Llama 3.1 70B" precision=bf16'
 ALL = f"{MACHINE} context=4096"
 CACHE = f"resident_caches device_batch=1 {ALL}"
 ROW = 48  # tokens drawn in a row
+ENLARGED = 50  # how many times longer the share of a token is drawn where many have one
 
 
 def _people(step: int, schematic: Schematic) -> float:
@@ -49,7 +50,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     out.append(text(place[0], 67, size, f"{place[2]} small", place[1]))
     out += [
         rect(0.5, 122.5, WIDTH - 1, 29, "soft outline"),
-        text(207, 142, "multipliers", "ink strong", "middle"),
+        text(WIDTH / 2, 142, "multipliers", "ink strong", "middle"),
         text(0, 212, "Out comes", "ink strong"),
         text(0, 306, "A token\u2019s share of the step", "ink strong"),
         line(0, 336, WIDTH, 336, "grid"),
@@ -98,6 +99,9 @@ def _share(step: int, schematic: Schematic, people: float) -> list[dict[str, Any
         wide = min(ROW, count - row * ROW)
         out.append(dots(3, 225 + 8 * row, wide, 7.1, 5, "ink"))
     scale = WIDTH / schematic.value("step_3")
+    if people > 2:  # too little to see
+        scale *= ENLARGED
+        out.append(text(WIDTH, 357, f"drawn {ENLARGED} times as long", "soft", "end"))
     shared, own = schematic.value("weights_time") / people, schematic.value("cache_time")
     return [
         *out,
@@ -135,7 +139,7 @@ decode_step = Schematic(
         "alone": "= 1",
         "pair": "= 2",
         "equal": Number("= {weights} / {cache}", 3),
-        "full": Number(f"batch_that_fits {ALL}", 3, "1"),
+        "full": Number(f"= [batch_that_fits {ALL}] // 1", 3, "1"),
         "cache_pair": f"resident_caches device_batch={{pair}} {ALL}",
         "cache_equal": Number(f"resident_caches device_batch={{equal}} {ALL}", 3),
         "cache_full": Number(f"resident_caches device_batch={{full}} {ALL}", 3),
@@ -179,10 +183,10 @@ decode_step = Schematic(
             " long as yours alone did but gives {equal} tokens, so each costs about a fiftieth.",
             "The caches fill as much of the memory as the weights. The step takes {step_5}, the"
             " multipliers are busy for {compute_5} of it, and {equal} tokens come out. The share"
-            " of each is {share_5}, or {cost_5}.",
+            " of each is {share_5}, or {cost_5}; it is drawn fifty times as long as before.",
         ),
         Step(
-            "Nearly {full} caches fill the memory. Now the step mostly reads caches, which cannot"
+            "At last {full} caches fill the memory. Now the step mostly reads caches, which cannot"
             " be shared: of the {dollars} that a million tokens cost, {own_dollars} pays for"
             " reading their own.",
             "The caches fill all the memory that the weights leave. The step takes {step_6}, the"

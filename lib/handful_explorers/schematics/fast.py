@@ -38,15 +38,19 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         out.append(text(middle, 57, told["caches_normal"], "paper small", "middle"))
     if step > 2:
         out.append(line(target, 18, target, 74, "ink dash"))
-        out.append(text(target + 5, 87, "fast mode ends here", "ink"))
+        out.append(text(target + 5, 87, "a fast step must end here", "ink"))
     count = round(people)
     out.append(text(WIDTH, 112, f"{count} people" if count > 1 else "one person", "ink", "end"))
     for row in range(-(-count // ROW)):
         out.append(dots(3, 126 + 11 * row, min(ROW, count - row * ROW), 7.1, 5.5, "ink"))
     if step in (2, 3, 5, 6):
         share = WIDTH * value(f"price_{mode}") / value("price_alone")
-        price = "the normal price" if mode == "normal" else f"{told[f'price_{mode}']} times that"
-        out.append(named("share", rect(0, 214, share, 22, "c1")))
+        price = "the normal price"
+        if mode != "normal":
+            price = f"{told[f'price_{mode}']} times the normal price"
+        own = share * value(f"caches_{mode}") / value(f"step_{mode}")
+        out.append(named("share", rect(0, 214, share - own, 22, "c1")))
+        out.append(rect(share - own, 214, own, 22, "c2"))
         out.append(text(WIDTH, 202, price, "ink", "end"))
     return out
 

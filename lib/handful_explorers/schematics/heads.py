@@ -1,4 +1,4 @@
-"""What a token leaves in a layer's cache: heads that share keys and values, and a latent.
+"""What a token leaves in a layer's cache, and how often it is used: heads that share, and a latent.
 
 The row of notes above is a diagram; the bars below are to scale.
 """
@@ -8,24 +8,27 @@ from __future__ import annotations
 from typing import Any
 
 from ..plotting.scenes.shapes import line, rect, text
+from .reuse import SLOTS
 from .schematic import WIDTH, Number, Schematic, Step, named
 from .svg import dots, strokes
 
 LLAMA, DEEPSEEK = "models / Llama 3.1 70B", "models / DeepSeek-V3"
-BYTES = "resident_caches device_batch=1 context=1 precision=bf16"
+RACK = 'hardware="GB200 NVL72" precision=fp8'
 # Pairs of K and V in each of the first steps, and what the bar of that step is called.
 PAIRS = {1: (64, "each head its own"), 2: (1, "one for all"), 3: (8, "one for eight")}
-MODELS = {
-    "llama_large": "Llama 3.1 405B",
-    "llama": "Llama 3.1 70B",
-    "qwen": "Qwen3 235B-A22B",
-    "deepseek": "DeepSeek-V3",
+# What the bars of the last step are called, and how often a number is used.
+USES = {
+    "once": "each head its own",
+    "shared": "one for eight",
+    "heads": "one for all",
+    "uses": "a latent",
+    "wanted": "what our chip can do meanwhile",
 }
 
 
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     if step == 5:
-        return _models(schematic)
+        return _uses(schematic)
     told = schematic.told
     return (
         _heads(step, told)
@@ -99,50 +102,29 @@ def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     return out
 
 
-def _models(schematic: Schematic) -> list[dict[str, Any]]:
-    """Draw the caches of published models."""
+def _uses(schematic: Schematic) -> list[dict[str, Any]]:
+    """Draw how often each number of a cache is used."""
     told = schematic.told
-    out = [text(0, 13, "A token in the whole cache, at two bytes a number", "ink strong")]
-    most = max(schematic.value(key) for key in MODELS)
-    for i, (key, name) in enumerate(MODELS.items()):
-        y = 30 + 70 * i
-        latent = key == "deepseek"
-        kind = (
-            f"{told['latent_heads']} heads, one latent"
-            if latent
-            else f"{told[f'{key}_heads']} heads, {told[f'{key}_pairs']} pairs"
-        )
+    out = [text(0, 13, "Multiply-adds with each number fetched", "ink strong")]
+    for i, (key, label) in enumerate(USES.items()):
+        y = 30 + 54 * i
+        colour = {"uses": "c4", "wanted": "c3"}.get(key, "c0")
         out += [
-            text(0, y + 10, name, "ink strong"),
+            text(0, y + 10, label, "ink"),
             text(WIDTH, y + 10, told[key], "ink strong", "end"),
-            rect(0, y + 16, WIDTH * schematic.value(key) / most, 14, "c4" if latent else "c0"),
-            text(0, y + 45, f"{kind} in each of {told[f'{key}_layers']} layers", "soft small"),
+            rect(0, y + 16, WIDTH * schematic.value(key) / schematic.value("wanted"), 14, colour),
         ]
     return out
 
 
-def _shape(key: str) -> dict[str, str | Number]:
-    """Return heads, pairs and layers of a model, and what a token takes in its cache."""
-    name = MODELS[key]
-    found: dict[str, str | Number] = {
-        key: Number(f'{BYTES} model="{name}"', 3),
-        f"{key}_layers": Number(f"models / {name} / n_layers", 3),
-    }
-    if key != "deepseek":
-        found[f"{key}_heads"] = Number(f"models / {name} / n_heads", 3)
-        found[f"{key}_pairs"] = Number(f"models / {name} / n_kv_heads", 3)
-    return found
-
-
 shared_heads = Schematic(
     "shared-heads",
-    "Heads that share keys and values",
+    "Heads that share a cache",
     height=304,
     numbers={
         "heads": f"{LLAMA} / n_heads",
         "pairs": f"{LLAMA} / n_kv_heads",
         "width": Number(f"{LLAMA} / head_dim", 3),
-        "layers": f"{LLAMA} / n_layers",
         "latent_heads": Number(f"{DEEPSEEK} / n_heads", 3),
         "rank": Number("shapes / DeepSeek-V3 / kv_lora_rank", 3),
         "rope": Number("shapes / DeepSeek-V3 / rope_dim", 3),
@@ -150,46 +132,48 @@ shared_heads = Schematic(
         "numbers_2": Number("= 2 * {width}", 5),
         "numbers_3": Number("= 2 * {pairs} * {width}", 5),
         "numbers_4": Number("= {rank} + {rope}", 5),
-        "own": Number("= 2 * {numbers_1} * {layers}", 2, "B"),
-        **{key: found for name in MODELS for key, found in _shape(name).items()},
+        "once": "= 1",
+        "shared": "= {heads} / {pairs}",
+        "uses": Number(f'cache_uses model="DeepSeek-V3" {RACK}', 3, "1"),
+        "wanted": Number(SLOTS, 3),
     },
     steps=[
         Step(
-            "Attention looks back through many heads at once, each with a query of its own."
-            " If each of {heads} heads also kept its own key and value of {width} numbers, a token"
-            " would leave {numbers_1} numbers in every layer, {own} in all {layers}.",
+            "Attention looks back through many heads at once. If each of {heads} heads kept a key"
+            " and a value of its own of every token, each number would be fetched for a single"
+            " head.",
             "A row of {heads} dots, the query heads. Below each stand a key and a value. A bar"
             " below is as long as the {numbers_1} numbers that they take.",
         ),
         Step(
-            "Nothing forces them to. In multi-query attention all heads ask their own questions"
-            " of the same notes: one key and one value, {numbers_2} numbers.",
+            "Nothing forces them to. In multi-query attention all heads look at the same key and"
+            " the same value, and each number that is fetched is used {heads} times.",
             "All {heads} query heads lead to a single K and a single V. Their bar,"
             " {numbers_2} numbers, is a thin line under the first.",
         ),
         Step(
-            "Grouped-query attention stands between. In Llama 3.1 70B eight heads share a pair,"
-            " so {pairs} pairs are kept: {numbers_3} numbers, an eighth of what the heads alone"
-            " would need.",
+            "Grouped-query attention stands between. In Llama 3.1 70B eight heads share a key and"
+            " a value, so each number is used {shared} times.",
             "The query heads in {pairs} groups, each above a K and a V of its own. A third bar"
             " shows {numbers_3} numbers, an eighth of the first.",
         ),
         Step(
-            "DeepSeek-V3 keeps neither keys nor values. One latent of {rank} numbers holds what"
-            " each head needs to make its own, and {rope} more tell the position. That is few bytes"
-            " for {latent_heads} heads, but each head has to work with all of them.",
+            "DeepSeek-V3 keeps one latent of {rank} numbers for all of its {latent_heads} heads,"
+            " and {rope} numbers that tell the position. Each head uses all of them, and the"
+            " latent twice.",
             "Two rows of dots, {latent_heads} query heads. All lead to two boxes, a latent of"
             " {rank} numbers and a position of {rope}. A fourth bar shows {numbers_4} numbers,"
             " between those of one pair and of eight.",
         ),
         Step(
-            "Over all layers, DeepSeek-V3 keeps {deepseek} of a token and Llama 3.1 70B {llama}."
-            " The model with nearly ten times the parameters has about a fifth of the cache.",
-            "Bars of the bytes that a token takes in four models: Llama 3.1 405B {llama_large},"
-            " Llama 3.1 70B {llama}, Qwen3 235B-A22B {qwen}, DeepSeek-V3 {deepseek}.",
+            "So a number of its cache is used {uses} times on average. That is not far from the"
+            " {wanted} multiply-adds that a chip of our rack can do while it fetches one.",
+            "Bars of how often a number is used: {once} with heads apart, {shared} with one pair"
+            " for eight heads, {heads} with one for all, {uses} with a latent. The chip can do"
+            " {wanted}.",
         ),
     ],
     draw=_draw,
-    caption="The shape of Llama 3.1 70B, and in the fourth step that of DeepSeek-V3. Bars are to"
+    caption="The shape of Llama 3.1 70B, and with the latent that of DeepSeek-V3. Bars are to"
     " scale; the boxes above them are not.",
 )

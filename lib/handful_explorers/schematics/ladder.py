@@ -64,8 +64,8 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     if stay:
         x = _along(schematic.value(stay))
         out += [
-            named("stay", rect(x - 1, TOP, 2, 4 * RUNG - 6, "c1")),
-            text(min(x, WIDTH - 15), TOP + 4 * RUNG + 11, told[stay], "c1 strong", "middle"),
+            named("stay", rect(x - 1, TOP, 2, 4 * RUNG - 6, "c3")),
+            text(min(x, WIDTH - 15), TOP + 4 * RUNG + 11, told[stay], "c3 strong", "middle"),
         ]
     for i, (key, (name, _, _)) in enumerate(TIERS.items()):
         y = TOP + RUNG * i
@@ -77,15 +77,15 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         if step > 1:
             out += _drain(key, y + 23, schematic)
     y = TOP + RUNG * list(TIERS).index(tier)
-    out.append(named("cache", rect(BOX - 18, y + 6, 12, 12, "c1")))
+    out.append(named("cache", rect(BOX - 18, y + 6, 12, 12, "c2")))
     bottom = TOP + 4 * RUNG + 36
     out += [
-        rect(0, bottom - 9, 9, 9, "c1"),
+        rect(0, bottom - 9, 9, 9, "c2"),
         text(15, bottom, f"a cache of {told['tokens']} tokens: {told['cache']}", "ink"),
     ]
     verb = "fetched" if stay else "read"
     words = f"{verb} in {told[f'{tier}_fetch']}"
-    return [*out, text(15, bottom + 20, words, "c1 strong")]
+    return [*out, text(15, bottom + 20, words, "c2 strong")]
 
 
 def _drain(key: str, y: float, schematic: Schematic) -> list[dict[str, Any]]:
@@ -129,47 +129,44 @@ memory_ladder = Schematic(
     },
     steps=[
         Step(
-            "Your conversation of {tokens} tokens has left {cache} in the memory of a chip. You"
-            " pause to think, or go to lunch. Should it stay there? Further down is more room,"
-            " and slower reading.",
+            "Your conversation of {tokens} tokens has left {cache} in the memory of a chip. Below"
+            " it is more and more room, and slower and slower reading.",
             "Four boxes, one under another: the memory of a chip, {chip_room} at {chip_rate};"
             " that of its host, {host_room} at {host_rate}; a flash drive, {flash_room} at"
             " {flash_rate}; a disk, {disk_room} at {disk_rate}. The cache lies in the first.",
         ),
         Step(
-            "Ask of each how long it takes to read all of it, capacity over bandwidth. From"
-            " {chip_drain} to {disk_drain} is more than six powers of ten.",
+            "Divide capacity by bandwidth, and you have the time in which each is read once"
+            " through: from {chip_drain} to {disk_drain}, more than six powers of ten.",
             "Beside each box a dot on a scale of times: {chip_drain}, {host_drain},"
             " {flash_drain}, {disk_drain}.",
         ),
         Step(
-            "A tier suits what stays for about that long: sooner, and you wait for a slow device;"
-            " later, and a fast one is filled for nothing. A pause of {seconds} belongs in the"
-            " host\u2019s memory.",
+            "A tier suits what stays for about that long. A pause of {seconds} belongs in the"
+            " memory of the host.",
             "A line at {seconds} passes near the dot of the host\u2019s memory, where the cache"
             " lies now. It is fetched in {host_fetch}.",
         ),
         Step(
-            "Five minutes are far too long for that, and nearest to flash. Fetching is slower, but"
-            " {flash_fetch} is little to whoever has been away for minutes.",
+            "Five minutes are nearest to flash. Fetching is slower there, but {flash_fetch} is"
+            " little to somebody who has been away for minutes.",
             "The line stands at {minutes}, nearest to the dot of flash, where the cache lies now."
             " It is fetched in {flash_fetch}.",
         ),
         Step(
-            "An hour is flash again. Drives have grown, so that reading one once through takes"
-            " {flash_drain}, and a disk takes nearly a day.",
+            "An hour is nearest to flash as well: three times its drain time, and a small part of"
+            " that of a disk.",
             "The line stands at {hour}, still nearer to flash than to disk. The cache has not"
             " moved.",
         ),
         Step(
-            "Only what waits for a day belongs on a disk by this rule, and then whoever comes back"
-            " waits {disk_fetch} for {cache}.",
+            "Only what waits for a day belongs on a disk, and then whoever comes back waits"
+            " {disk_fetch} for it.",
             "The line stands at {day}, next to the dot of the disk, where the cache lies now. It"
             " is fetched in {disk_fetch}.",
         ),
     ],
     draw=_draw,
-    caption="DeepSeek-V3 in fp8; memories of a GB200 and its Grace, one drive and one disk. Times"
-    " on a logarithmic scale. The rule takes the device to be all that waits; this chapter says"
-    " what changes when chips wait too.",
+    caption="DeepSeek-V3 in fp8; memories of a GB200 and its host, one drive and one disk. Times on"
+    " a logarithmic scale.",
 )

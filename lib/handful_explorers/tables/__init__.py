@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from .balance import trains_table
-from .ciphers import avalanche_table, characteristic_table, distinguisher_table
 from .lifetime_cost import approaches_table, runs_table, splits_table
 from .measurement import classes_table
-from .memory_wall import longest_table, sharing_table
+from .memory_wall import sharing_table
 from .multi_rack_pipelines import domains_table, memory_played
 from .overtraining import disclosed_table
-from .perturbation_growth import worst_direction_table
 from .pipelining import bubbles_table, schedules_table, step_table
 from .price_surcharges import cache_table
 from .racks import generations_table, kernels_table, served_table, traffic_table
-from .reversible_networks import gradient_table
 from .table import Part, Table
-from .tiers import drain_table, ways_table
+from .tiers import waiting_table
 
 __all__ = [
     "Part",
     "Table",
     "approaches_table",
-    "avalanche_table",
     "bubbles_table",
     "cache_table",
-    "characteristic_table",
     "classes_table",
     "disclosed_table",
-    "distinguisher_table",
     "domains_table",
-    "drain_table",
     "generations_table",
-    "gradient_table",
     "kernels_table",
-    "longest_table",
     "memory_played",
     "runs_table",
     "schedules_table",
@@ -42,7 +32,5 @@ __all__ = [
     "splits_table",
     "step_table",
     "traffic_table",
-    "trains_table",
-    "ways_table",
-    "worst_direction_table",
+    "waiting_table",
 ]

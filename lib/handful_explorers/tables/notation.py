@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 import itertools
+import re
 from collections.abc import Iterable
 
 from handful.symbolic.quantities import Quantity, table
-
 
 HEAD = (
     '<thead><tr><th scope="col">Letter</th><th scope="col">Name in Python</th>'
@@ -39,13 +39,14 @@ class Listing:
 
 def _row(q: Quantity) -> str:
     name = q.name.replace("_", "_<wbr>")  # long names may break there
+    dimension = re.sub("([/·])", r"\1<wbr>", html.escape(str(q.dimension)))
     letter = html.escape(q.latex, quote=True)
     default = f" ({q.default:g} unless said otherwise)" if q.default is not None else ""
     return (
         f'<tr id="symbol-row-{q.name}"><td><span class="math notranslate nohighlight" '
         f'data-tex="{letter}">\\({letter}\\)'
         f"</span></td><td><code>{name}</code></td><td>{html.escape(q.meaning + default)}</td>"
-        f"<td>{html.escape(str(q.dimension))}</td></tr>"
+        f"<td>{dimension}</td></tr>"
     )
 
 

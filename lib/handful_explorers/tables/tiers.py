@@ -2,59 +2,66 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
-from handful.tiers import breakpoints, drains
+from handful import scenario, tiers
 from handful.units import format_value
 
 from .table import Table
 
+# The places where a conversation may wait, as the chapter calls them.
+DEVICES = {
+    "Memory of its host": "Grace",
+    "A flash drive": "Micron 9650 Pro 30.72",
+    "A spinning disk": "Seagate Exos X24",
+}
 
-def drain_table() -> Table:
-    r"""Return `drains` as head and rows of text for a page.
 
-    What was not found in a source says so.
+def waiting_table(
+    hardware: str = "GB200 NVL72",
+    model: str = "DeepSeek-V3",
+    precision: str = "fp8",
+    context: int = 100_000,
+) -> Table:
+    r"""Return what each way to have a conversation back costs, as head and rows of text.
 
-    >>> [row[1] for row in drain_table()[1] if "Nearline" in row[2]]
-    ['14\xa0h', '23\xa0h', '30\xa0h']
+    Rent is for an hour, fare for one chip that waits, or computes; both are in cents.
+
+    >>> [row[0] for row in waiting_table()[1]][0], waiting_table()[1][-1][3]
+    ('Memory of the chip', '21.7\xa0s')
     """
-    rows = []
-    for row in drains():
-        name = re.split(r"[:;]| \(", row["name"])[0]
+    at = {
+        **scenario.values(hardware=hardware, model=model, precision=precision, context=context),
+        "hold_time": 3600,
+        "storage_lifetime": tiers.FIVE_YEARS,
+        "model_flops_utilisation": 0.3,
+        "batch": 1,
+        "devices": 1,
+    }
+
+    def cents(dollars: float) -> str:
+        return format_value(100 * dollars, "1", 2)
+
+    rows = [["Memory of the chip", "the chip", cents(tiers.context_cost_in_memory(at)), "0", "0"]]
+    for name, start in DEVICES.items():
+        device = tiers.device(start)
+        known = {**at, **device}
+        rent = tiers.context_cost_kept(known, idle_share=0, tier_bandwidth=1e30)
+        fetch = tiers.retrieve_time(known)
+        fare = tiers.context_cost_kept(known, idle_share=1) - rent
         rows.append(
             [
-                name if row["verified"] else f"{name} (unverified)",
-                format_value(row["drain_time_s"], "s", 2),
-                row["tier"],
+                name,
+                f"{format_value(device['storage_price'] * 1e9, '$', 2)} a GB",
+                cents(rent),
+                _time(fetch),
+                cents(fare),
             ]
         )
-    return Table(["Device", "Read once through in", "Tier"], rows)
-
-
-def ways_table(**choice: Any) -> Table:
-    """Return the cheapest way for every hold time, as in `breakpoints`.
-
-    The form is head and rows of text.
-
-    >>> [row[1] for row in ways_table()[1]][:2]
-    ['chip memory', 'LPDDR5X host of 2 GPUs over NVLink-C2C']
-    """
-    rows = [
-        [
-            f"{format_value(way['from_s'], 's', 2)} to {format_value(way['to_s'], 's', 2)}",
-            way["tier"],
-            format_value(way["hold_usd_per_token_s"] * 3.6e9, "$"),
-            format_value(way["retrieve_usd_per_token"] * 1e6, "$"),
-        ]
-        for way in breakpoints(**choice)
-    ]
-    return Table(
-        [
-            "Held for",
-            "Cheapest way",
-            "Rent, per million tokens and hour",
-            "Fare, per million tokens",
-        ],
-        rows,
+    again = tiers.context_cost_again(at)
+    rows.append(
+        ["Nowhere: computed again", "", "0", _time(tiers.prefill_again_time(at)), cents(again)]
     )
+    return Table(["Where it waits", "Bought at", "Rent, ¢ an hour", "Back in", "Fare, ¢"], rows)
+
+
+def _time(seconds: float) -> str:
+    return format_value(seconds, "s")

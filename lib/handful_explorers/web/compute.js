@@ -6,9 +6,9 @@ import {
   capital,
   describe,
   doesNotFit,
+  inFull,
   lower,
   named,
-  plain,
   told,
   written,
 } from "./describe.js";
@@ -484,7 +484,7 @@ export class Model extends Values {
     const bands = shown.filter((c) => c.of).map((c) => ` ${capital(bandText(c))}.`);
     const over = this.beyond(state, result);
     return (
-      `${text} At ${name} ${plain(Number(state[spec.x.name]), unit, 4)}: ` +
+      `${text} At ${name} ${inFull(Number(state[spec.x.name]), unit)}: ` +
       `${values}.${over ? ` ${over}` : ""}${bands.join("")}${groups.join("")}`
     );
   }
@@ -503,7 +503,7 @@ export class Model extends Values {
    */
   beyond(state, result) {
     const { x } = this.spec,
-      at = `${lower(x.title)} ${plain(Number(state[x.name]), x.unit, 4)}`;
+      at = `${lower(x.title)} ${inFull(Number(state[x.name]), x.unit)}`;
     const said = [
       ...result.marks.map((shown) => this.beyondMark(shown, state, at, result)),
       ...result.curves.map(({ lacking }) => (lacking ? doesNotFit(...lacking) : "")),
@@ -526,11 +526,7 @@ export class Model extends Values {
       const entry = controls.find(({ name }) => name === mark.of),
         set = Number(state[mark.of]);
       if (!entry || !("unit" in entry) || !(set > value)) return "";
-      return beyond(
-        `${entry.label} ${plain(set, entry.unit, 4)}`,
-        mark.label,
-        written(mark, value),
-      );
+      return beyond(`${entry.label} ${inFull(set, entry.unit)}`, mark.label, written(mark, value));
     }
     if (mark.axis === "x")
       return Number(state[x.name]) > value ? beyond(at, mark.label, written(mark, value)) : "";

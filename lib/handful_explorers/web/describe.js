@@ -19,6 +19,21 @@ export function plain(value, unit, digits = 2) {
   return formatValue(value, kind === "count" && unit !== "%" ? "1" : unit, digits);
 }
 
+// As many digits as name a value that can be set: a count is named to its last one, as its preset
+// has it.
+/**
+ * @param {number} value
+ * @param {string} unit
+ */
+export const digitsOf = (value, unit) =>
+  UNITS[unit].kind === "count" && value < 1e7 && Number.isInteger(value) ? 7 : 4;
+
+/**
+ * @param {number} value
+ * @param {string} unit
+ */
+export const inFull = (value, unit) => plain(value, unit, digitsOf(value, unit));
+
 /**
  * @param {number} low
  * @param {number} high

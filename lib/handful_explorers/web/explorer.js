@@ -8,7 +8,7 @@ import { makeControl } from "./controls.js";
 import { dataTable } from "./data_table.js";
 import * as dom from "./dom.js";
 import { announce, h, put, calm } from "./dom.js";
-import { capital, lower, named as writeNamed, plain, written } from "./describe.js";
+import { capital, inFull, lower, named as writeNamed, plain, written } from "./describe.js";
 import { guesses, guessOf, keep } from "./guesses.js";
 import { Plot } from "./plot.js";
 import { comesWith, defaults, label, store, valuesOf } from "./scenario.js";
@@ -686,7 +686,7 @@ export class Explorer {
           detail: {
             name: this.spec.name,
             state: this.shown,
-            cursor: plain(Number(this.shown[name]), unit, 4),
+            cursor: inFull(Number(this.shown[name]), unit),
           },
         }),
       );
@@ -866,9 +866,7 @@ export class Explorer {
       );
     return {
       x: across && lead ? lead.x : cursor,
-      text: across
-        ? `${x.title.toLowerCase()} ${plain(cursor, x.unit, 4)}`
-        : plain(cursor, x.unit, 4),
+      text: across ? `${x.title.toLowerCase()} ${inFull(cursor, x.unit)}` : inFull(cursor, x.unit),
       points: series.map(({ id, index, role, beside, cursor: [px, py] }) => ({
         id,
         index,

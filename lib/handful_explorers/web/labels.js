@@ -283,8 +283,8 @@ function waysToWrap(label, font) {
   return halved.length === 2 ? [[label], halved] : [[label]];
 }
 
-// Where the words of a rule stand: on either side of it, all along, where no others are and lines
-// cross them least.
+// Where the words of a rule stand: on either side of it, or across it where the plot ends, all along,
+// where no others are and lines cross them least.
 /**
  * @param {Plot} plot
  * @param {number} at
@@ -298,13 +298,14 @@ export function besideRule({ box, taken, ink }, at, upright, width) {
     places = [];
   if (upright)
     for (let y = top + 14; y < bottom - 4; y += 17)
-      for (const x of [at + 6, at - 6 - width]) places.push([x, y]);
+      for (const x of [at + 6, at - 6 - width])
+        places.push([Math.max(left + 2, Math.min(x, right - width)), y]);
   else
     for (const y of [at - 6, at + 15])
       for (let k = 0; k <= 8; k++)
         places.push([right - 6 - ((right - left - 14 - width) * k) / 8 - width, y]);
   /** @type {Pair} */
-  let best = [Math.max(left + 2, Math.min(places[0][0], right - width)), places[0][1]],
+  let best = places[0],
     least = Infinity;
   places.forEach(([x, y], i) => {
     const words = { x, y: y - 12, w: width, h: 15 };

@@ -249,6 +249,7 @@ export class Plot {
       this.bands,
       this.frameLine,
       this.paths,
+      this.cursor.rule, // runs behind words, so that it cuts none
       this.markLayer,
       this.dotLayer,
       this.yTitle,
@@ -321,7 +322,7 @@ export class Plot {
     const arrows = s("path", { class: "ex-cursor-arrows" }),
       text = s("text", { "text-anchor": "middle", y: 15.5 });
     const reach = s("rect", { class: "ex-cursor-reach", x: -22, width: 44 });
-    const sled = s("g", null, reach, rule),
+    const sled = s("g", null, reach),
       grip = s("g", { class: "ex-grip" }, plate, arrows, text);
     const node = s(
       "g",
@@ -721,6 +722,7 @@ export class Plot {
   /** @param {Frame} frame */
   drawCursor({ cursor }) {
     show(this.cursor.node, Boolean(cursor));
+    show(this.cursor.rule, Boolean(cursor));
     if (!cursor) return;
     const { left, right, top, bottom } = this.box,
       { sled, rule, reach, grip, plate, arrows, text } = this.cursor;
@@ -730,7 +732,7 @@ export class Plot {
     const middle = Math.max(Math.min(at, right + 16 - width / 2), left - 4 + width / 2),
       y = bottom + 4;
     // Groups are moved as a whole: what stands within them is neither styled nor laid out again.
-    put(sled, "transform", `translate(${at.toFixed(1)},0)`);
+    for (const node of [sled, rule]) put(node, "transform", `translate(${at.toFixed(1)},0)`);
     put(rule, "y1", top);
     put(rule, "y2", bottom + 4);
     put(reach, "y", top);

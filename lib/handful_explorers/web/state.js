@@ -5,6 +5,7 @@
 //   its cursor #explorer-latency                                         and where to scroll to
 //
 // Whatever does not fit is named in one sentence; the declared value is shown instead.
+import { digitsOf } from "./describe.js";
 import { formatValue } from "./units.js";
 
 /**
@@ -33,11 +34,10 @@ function number(text, entry) {
   ) {
     return { value: entry.type === "int" ? Math.round(value) : value };
   }
-  return {
-    allowed:
-      `a number from ${formatValue(entry.min, entry.unit, 4)} to ` +
-      `${formatValue(entry.max, entry.unit, 4)}`,
-  };
+  const [least, most] = [entry.min, entry.max].map((end) =>
+    formatValue(end, entry.unit, digitsOf(end, entry.unit)),
+  );
+  return { allowed: `a number from ${least} to ${most}` };
 }
 
 /**

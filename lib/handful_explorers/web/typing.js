@@ -1,5 +1,6 @@
 // A value typed in place of a slider or a cursor: a field that stands over what it changes, until
 // the value is taken or given up.
+import { digitsOf } from "./describe.js";
 import { h } from "./dom.js";
 import { fits, read, WrittenError } from "./parse_quantity.js";
 import { formatValue, UNITS } from "./units.js";
@@ -12,6 +13,10 @@ import { formatValue, UNITS } from "./units.js";
  * @property {number} max
  */
 
+/** @param {Pick<Range, "unit" | "min" | "max">} range */
+const fromTo = ({ unit, min, max }) =>
+  [min, max].map((end) => formatValue(end, unit, digitsOf(end, unit))).join(" to ");
+
 // The value of a text within a range; a sentence where there is none.
 /**
  * @param {string} text
@@ -19,7 +24,7 @@ import { formatValue, UNITS } from "./units.js";
  * @returns {number | string}
  */
 export function typed(text, { unit, min, max }) {
-  const allowed = `${formatValue(min, unit, 4)} to ${formatValue(max, unit, 4)}`;
+  const allowed = fromTo({ unit, min, max });
   let value, dimension;
   try {
     [value, dimension] = read(text);
@@ -51,11 +56,7 @@ export function openField(place, text, range, take, back) {
       type: "text",
       class: "ex-typed",
       autocomplete: "off",
-      "aria-label": `${range.label}, from ${formatValue(range.min, range.unit, 4)} to ${formatValue(
-        range.max,
-        range.unit,
-        4,
-      )}`,
+      "aria-label": `${range.label}, from ${fromTo(range)}`,
     }),
     says = h("span", { class: "ex-typed-says", role: "alert" });
   field.value = text;

@@ -31,7 +31,6 @@ UNLINKED = {
     "progress",
     "teaching",
     "assignments",
-    "classroom-at-scale",
 }
 # Where a link would be out of place; in a card or a problem it could give the answer away.
 CLOSED = (

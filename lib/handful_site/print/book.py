@@ -30,7 +30,7 @@ from ..elements import one, set_classes, value
 
 # Pages that are nothing without scripts, and those for teachers, which are about commands and
 # files.
-LEFT_OUT = {"review", "practice", "progress", "teaching", "assignments", "classroom-at-scale"}
+LEFT_OUT = {"review", "practice", "progress", "teaching", "assignments"}
 BACK = "To look up"  # the part of _toc.yml that follows the answers
 # What a reader of the site uses and a reader of a book cannot.
 FURNITURE = (

@@ -63,7 +63,7 @@ export class Train {
     this.font = "";
     /** @type {State | null} */
     this.state = null;
-    /** @type {ReturnType<Train["simulate"]> | null} */
+    /** @type {({ key: string } & ReturnType<Train["run"]>) | null} */
     this.result = null;
     this.destroy = () => {};
     // Unit gaps and unit lengths, drawn once: load and tokens only stretch them, so the picture
@@ -127,12 +127,25 @@ export class Train {
     return /** @type {SymbolValues} */ ({ ...this.spec.inputs, ...state });
   }
 
+  // Picture, values, words and table ask for the same trains, which run once.
   /** @param {State} state */
   simulate(state) {
     const set = this.settings(state),
       { batch_interval: interval, load } = set,
       seats = Math.round(set.seats),
-      tokens = Math.round(set.answer_tokens);
+      tokens = Math.round(set.answer_tokens),
+      key = [interval, load, seats, tokens].join();
+    if (this.result?.key !== key) this.result = { key, ...this.run(interval, load, seats, tokens) };
+    return this.result;
+  }
+
+  /**
+   * @param {number} interval
+   * @param {number} load
+   * @param {number} seats
+   * @param {number} tokens
+   */
+  run(interval, load, seats, tokens) {
     const n = REQUESTS,
       rate = (load * seats) / (tokens * interval),
       { arrivals, trains, lengths, delays } = this.buffers;
@@ -209,7 +222,7 @@ export class Train {
     const { width } = this;
     if (!width) return; // its first comes with the first layout
     const wide = width >= 640,
-      result = (this.result = this.simulate(state));
+      result = this.simulate(state);
     const lineBox = {
       left: 4,
       right: wide ? Math.round(width * 0.63) : width - 4,
@@ -386,7 +399,7 @@ export class Train {
 
   /** @returns {import('../explorer.js').Value[]} */
   entries() {
-    const { worst, p95, mean, missed, interval } = this.result || this.simulate(this.state || {});
+    const { worst, p95, mean, missed, interval } = this.simulate(this.state || {});
     return [
       {
         key: "missed",

@@ -54,7 +54,7 @@ const WEIGHT = {
   fact: 1,
 };
 // Pages for those who teach, and pages that list what others say, come after students' pages.
-const LATER = /^(?:teaching|assignments|classroom-at-scale|errata|index)\.html/;
+const LATER = /^(?:teaching|assignments|errata|index)\.html/;
 // The formula that a letter is named for comes before its variants.
 /** @param {Found} entry */
 const weight = ({ kind, letter, address }) =>
