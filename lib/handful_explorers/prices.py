@@ -89,18 +89,26 @@ def _caches() -> list[tuple[float, float, str]]:
 price_to_cache = Explorer(
     "price-to-cache",
     "From a price list to a cache",
-    x=Sweep("active_parameters", 1e9, 1e12, at=37e9),
+    x=Sweep("active_parameters", 1e9, 1e12, at=37e9, title="Weights that a token uses"),
     y=Scale("Cache", "B/token", min=10, max=1e6),
     curves=[
-        Curve(prices.implied_kv_bytes, "Chosen chip and precision", role="total", id="implied"),
+        Curve(
+            prices.implied_kv_bytes,
+            "Chosen chip and precision",
+            role="total",
+            given=scenario.CONSTANTS,
+            id="implied",
+        ),
         Curve(
             prices.implied_kv_bytes,
             "GB200 in bf16",
+            given=scenario.CONSTANTS,
             scenario={"hardware": "GB200 NVL72", "precision": "bf16"},
         ),
         Curve(
             prices.implied_kv_bytes,
             "GB200 in fp4",
+            given=scenario.CONSTANTS,
             scenario={"hardware": "GB200 NVL72", "precision": "fp4"},
         ),
     ],
@@ -129,23 +137,6 @@ price_to_cache = Explorer(
             },
             "a hundred billion active, 200 thousand tokens: almost 2 kB",
             "1:38:22",
-        ),
-        Preset(
-            "The same in fp4",
-            {
-                "price_list": "gemini-3.1-pro-preview",
-                "active_parameters": 1e11,
-                "hardware": "GB200 NVL72",
-                "precision": "fp4",
-            },
-            "",
-            "",
-        ),
-        Preset(
-            "A list at 100,000",
-            {"price_list": "claude-haiku-5-5", "active_parameters": 1e10},
-            "",
-            "",
         ),
         Preset(
             "A list at 512,000", {"price_list": "minimax-m3", "active_parameters": 1e11}, "", ""
@@ -221,6 +212,7 @@ _GUESSED = {
     "active_parameters": _ACTIVE,
     "total_parameters": _ACTIVE * balance.sparsity(scenario.values(model="DeepSeek-V3")),
     "kv_window_bytes": 0,
+    **scenario.CONSTANTS,
 }
 _RACK = {"hardware": "GB200 NVL72", "precision": "fp8"}
 _LIST = facts.get("prices", _LISTS[0])
@@ -271,5 +263,5 @@ fit_the_list = Explorer(
     ],
     caption="Cost by the cost model and price by the list, both in units of a short prompt\u2019s "
     "token. The model has 100 billion active weights, is as sparse as DeepSeek-V3 and runs in fp8 "
-    "on GB200 chips. How many people fit is not asked.",
+    "on GB200 chips. Whether so many people fit is left aside.",
 )

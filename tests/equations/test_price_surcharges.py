@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from handful import facts, price_surcharges, prices
-from handful_explorers import tables
 
 
 @given(context=st.floats(1, 1e7), threshold=st.floats(1e4, 1e6), surcharge=st.floats(1, 5))
@@ -93,33 +92,6 @@ def test_measured_ratios_against_what_their_authors_published():
     assert found["deepseek_prefill"]["ratio"] == pytest.approx(73.7 * (1 - 0.563) / 14.8, rel=0.001)
     assert found["sglang_h100_prefill_2k"]["ratio"] == pytest.approx(54_543 / 22_282, rel=0.001)
     assert all(1.9 < pair["ratio"] < 3.5 for pair in found.values())
-
-
-def test_every_list_is_counted_once():
-    _, caches = tables.cache_table()
-    more = sum(int(row[0].split(" and ")[1].split()[0]) for row in caches if " and " in row[0])
-    assert not any(" and 0 more" in row[0] for row in caches)
-    assert len(caches) + more == sum(
-        row["cache_write_5m_or_default_usd_per_mtok"] is not None for row in facts.load("prices")
-    )
-
-
-def test_keeping_by_hand():
-    """The dearest list of the largest group asks $15 a million tokens, the least $0.10.
-
-    The first is 0.75 × $15 for 55 minutes more.
-    """
-    caches = {row[0]: row[1:] for row in tables.cache_table()[1]}
-    assert (
-        caches["Anthropic: Claude Haiku 5.5 and 12 more"][-1]
-        == f"${0.75 * 0.1 * 60 / 55:.3f} to ${0.75 * 15 * 60 / 55:.2f}"
-    )
-    assert caches["Anthropic: Claude 3 Haiku"] == [
-        "× 0.12",
-        "× 1.2 for 5\xa0min",
-        "× 2 for 1\xa0h",
-        "$0.22",
-    ]
 
 
 def test_every_list_says_when_it_was_read():

@@ -35,6 +35,11 @@ def _reading(cache: str, colour: str) -> dict[str, Any]:
     return path([(0, FLOOR), (_x(end), _y(end / CROSSINGS[cache]))], colour, 2)
 
 
+def _price(told: str) -> str:
+    """Return a price without what it is for, which the words beside the picture say."""
+    return f"price {told.split()[0]}"
+
+
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     told = schematic.told
     out = [
@@ -58,10 +63,8 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         out.append(text(_x(1.55), _y(3.35), "reading the cache", "c2"))
     if step == 2:
         out += [
-            text(_x(cross) + dx, _y(y), LETTERS[cache], "c2 small", "start")
-            for (cache, cross), dx, y in zip(
-                CROSSINGS.items(), (48, 80, 66), (2.62, 1.5, 1.1), strict=True
-            )
+            text(_x(end), _y(y), LETTERS[cache], "c2 small", "end")
+            for cache, end, y in zip(CROSSINGS, (0.78, 1.85, 2.95), (2.6, 2.15, 1.6), strict=True)
         ]
     if step == 3:
         out += [circle(_x(cross), _y(1), 5, "c4") for cross in CROSSINGS.values()]
@@ -76,8 +79,8 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             path([(0, _y(1) - 5), (_x(1), _y(1) - 5)], "ink", 2),
             path([(_x(1), _y(1.5) - 5), (WIDTH, _y(1.5) - 5)], "ink", 2),
             line(_x(1), _y(1) - 5, _x(1), _y(1.5) - 5, "ink dash"),
-            text(0, _y(1) - 13, told["answers"], "ink small"),
-            text(WIDTH, _y(1.5) + 12, told["long_answers"], "ink small", "end"),
+            text(0, _y(1) - 13, _price(told["answers"]), "ink small"),
+            text(WIDTH, _y(1.5) + 12, _price(told["long_answers"]), "ink small", "end"),
         ]
     if step == 6:
         out.append(text(WIDTH, _y(3) - 8, f"{told['thrice_cost']} times", "c4", "end"))
@@ -115,34 +118,32 @@ price_kink = Schematic(
     },
     steps=[
         Step(
-            "One more token of an answer. A chip computes it in {compute}, whether the conversation"
-            " before it is short or long.",
+            "A chip computes one more token of an answer in {compute}, however long the"
+            " conversation before it.",
             "A level line over a scale of context that goes up to {thrice} tokens: computing takes"
             " {compute} everywhere.",
         ),
         Step(
-            "Meanwhile the cache of the conversation is read, and that takes twice as long for"
-            " twice the context. How steeply the line rises depends on the bytes of a token, and"
-            " those the seller keeps to itself.",
+            "Meanwhile it reads the cache of the conversation, which takes twice as long for twice"
+            " the context. How steeply the line rises depends on the bytes of a token, and these"
+            " are secret.",
             "Three lines rise from the origin, for a heavy cache, a lighter one and a lighter one"
             " still.",
         ),
         Step(
-            "Every one of them crosses the level line somewhere, a heavy cache early and a light"
-            " one late. Left of its crossing the chip waits for its multipliers, right of it for"
-            " its memory.",
+            "Each of them crosses the level line, a heavy cache early and a light one late. Left of"
+            " the crossing the chip waits for its multipliers, right of it for its memory.",
             "Dots mark where the three lines cross the level one; the heaviest crosses first.",
         ),
         Step(
-            "Take one cache. The slower of the two sets the pace, so a token costs the same at any"
-            " length up to the crossing, and from there on its cost rises with the context.",
+            "Take one cache. The slower of the two sets the pace, so a token costs the same up to"
+            " the crossing, and from there on its cost rises.",
             "The cost is drawn strong: it is level up to the crossing, at {threshold} tokens, and"
             " then follows the line of the cache upwards.",
         ),
         Step(
             "Now lay the price list over it. If its step came any later, conversations just beyond"
-            " the crossing would be sold below cost. Suppose that this is why the step is where it"
-            " is.",
+            " the crossing would be sold below cost.",
             "A thin line, the price of answers, runs along the level part of the cost, at"
             " {answers}, and steps up at the crossing to {long_answers}.",
         ),
@@ -162,6 +163,6 @@ price_kink = Schematic(
     ],
     draw=_draw,
     caption="One GB200 chip with arithmetic in fp8, a guess of {active} weights for each token, and"
-    " a crowd so large that everybody\u2019s share of the weights can be left out. The line of"
-    " the price is drawn a little above the cost, to be seen.",
+    " a crowd so large that everybody\u2019s share of the weights can be left out. The price"
+    " is drawn a little above the cost.",
 )

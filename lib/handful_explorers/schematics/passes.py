@@ -113,14 +113,13 @@ one_pass = Schematic(
         ),
         Step(
             "Each weight is fetched once and used for all of them. Fetching takes {read},"
-            " multiplying {prompt_time}. The multipliers are the slower of the two, and set the"
-            " pace.",
+            " multiplying {prompt_time}. The multipliers are slower, and set the pace.",
             "A bar of fetching, {read}, and below it a bar of multiplying, twice as long,"
             " {prompt_time}.",
         ),
         Step(
-            "So a token of the prompt takes {prompt_share} of the rack, just its own arithmetic."
-            " The fetching comes free, because it is done while the multipliers are busy anyway.",
+            "So a token of the prompt takes {prompt_share} of the rack\u2019s time, just its own"
+            " arithmetic. The fetching comes free, because it is done meanwhile.",
             "A short bar at the bottom: a token of the prompt takes {prompt_share}.",
         ),
         Step(
@@ -131,20 +130,20 @@ one_pass = Schematic(
         ),
         Step(
             "Other people\u2019s answers come along. With {crowd} of them in the pass, a token"
-            " takes {answer_share} of the rack, {ratio} times as much as a token of the prompt.",
+            " takes {answer_share} of its time, {ratio} times as much as a token of the prompt.",
             "Your box stands in a row with others, {crowd} in all. A token of an answer takes"
             " {answer_share}, a bar {ratio} times as long as that of the prompt\u2019s token.",
         ),
         Step(
-            "It is paid for fetching, and the multipliers are busy for a sixth of the pass. With"
-            " {balance} people they would be busy all the time, and a token would cost the same"
-            " either way.",
+            "What an answer pays for is fetching; the multipliers are busy for a sixth of the pass."
+            " With {balance} people they would be busy all the time, and a token would cost the"
+            " same either way.",
             "The bar of multiplying, {crowd_time}, is a sixth as long as that of fetching, {read}."
             " A token of an answer costs {ratio} times as much as one of the prompt.",
         ),
     ],
     draw=_draw,
     caption="DeepSeek-V3 in fp8 on our rack, at the speeds of the data sheet. Caches are left out."
-    " Times of a pass are to one scale, and what a token takes to another; the answer of somebody"
-    " alone is far longer than its bar.",
+    " Times of a pass have one scale and times of a token another; alone, a token takes far longer"
+    " than its bar.",
 )

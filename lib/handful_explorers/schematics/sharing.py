@@ -88,32 +88,31 @@ shared_cache = Schematic(
             " kept for a token.",
         ),
         Step(
-            "To write one more token, the layers go to work one after another, and each reads its"
-            " own cache. So what is read for a token of context is what is kept of it, {all}.",
+            "To write one more token, each layer in turn reads its own cache. So what is read of a"
+            " token of context is what is kept of it, {all}.",
             "An arrow leads from each cache to its layer. A second bar is as long as the first:"
             " {all} are read.",
         ),
         Step(
-            "Now let all the layers share one cache. For a token it holds {one_layer}, which is"
-            " {layers} times less. There is room for {layers} times as many people.",
+            "Now let all the layers share one cache. It holds {one_layer} for a token, and there is"
+            " room for {layers} times as many people.",
             "A single cache stands beside the column of layers. The bar of what is kept has become"
             " very short, {one_layer}.",
         ),
         Step(
-            "The first layer reads all of it, because its query has to be compared with every"
-            " token. What is read is used and dropped; a chip has no room for it next to its"
-            " multipliers.",
+            "The first layer reads all of it, since its query is compared with every token. What is"
+            " read is used and dropped; there is no room for it next to the multipliers.",
             "An arrow leads from the shared cache to the first layer. {one_layer} have been read.",
         ),
         Step(
-            "The second layer has a query of its own. It needs the same numbers once more, and has"
-            " to fetch them once more. So does the third.",
+            "The second layer has a query of its own, and has to fetch the same numbers once more."
+            " So does the third.",
             "Arrows lead from the shared cache to three layers. {three_layers} have been read.",
         ),
         Step(
             "After {layers} layers the one cache has been read {layers} times, and {all} have come"
-            " from memory for each token of context, just as before. Sharing has saved room, and"
-            " no reading.",
+            " from memory for each token of context, as before. Sharing has saved room but no"
+            " reading.",
             "Arrows lead from the shared cache to every layer. The bar of what is read is as long"
             " as in the beginning, {all}, while that of what is kept is very short.",
         ),

@@ -8,7 +8,6 @@ from .memory_wall import sharing_table
 from .multi_rack_pipelines import domains_table, memory_played
 from .overtraining import disclosed_table
 from .pipelining import bubbles_table, schedules_table, step_table
-from .price_surcharges import cache_table
 from .racks import generations_table, kernels_table, served_table, traffic_table
 from .table import Part, Table
 from .tiers import waiting_table
@@ -18,7 +17,6 @@ __all__ = [
     "Table",
     "approaches_table",
     "bubbles_table",
-    "cache_table",
     "classes_table",
     "disclosed_table",
     "domains_table",
