@@ -96,19 +96,16 @@ price_to_cache = Explorer(
             prices.implied_kv_bytes,
             "Chosen chip and precision",
             role="total",
-            given=scenario.CONSTANTS,
             id="implied",
         ),
         Curve(
             prices.implied_kv_bytes,
             "GB200 in bf16",
-            given=scenario.CONSTANTS,
             scenario={"hardware": "GB200 NVL72", "precision": "bf16"},
         ),
         Curve(
             prices.implied_kv_bytes,
             "GB200 in fp4",
-            given=scenario.CONSTANTS,
             scenario={"hardware": "GB200 NVL72", "precision": "fp4"},
         ),
     ],
@@ -212,7 +209,8 @@ _GUESSED = {
     "active_parameters": _ACTIVE,
     "total_parameters": _ACTIVE * balance.sparsity(scenario.values(model="DeepSeek-V3")),
     "kv_window_bytes": 0,
-    **scenario.CONSTANTS,
+    "window_tokens": 1,
+    "tokens_per_step": 1,
 }
 _RACK = {"hardware": "GB200 NVL72", "precision": "fp8"}
 _LIST = facts.get("prices", _LISTS[0])
@@ -261,7 +259,6 @@ fit_the_list = Explorer(
             "1:47:56",
         ),
     ],
-    caption="Cost by the cost model and price by the list, both in units of a short prompt\u2019s "
-    "token. The model has 100 billion active weights, is as sparse as DeepSeek-V3 and runs in fp8 "
+    caption="The model has 100 billion active weights, is as sparse as DeepSeek-V3 and runs in fp8 "
     "on GB200 chips. Whether so many people fit is left aside.",
 )
