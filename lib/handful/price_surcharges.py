@@ -48,6 +48,16 @@ listed_growth = Formula(
     ),
 )
 
+listed_answer_price = Formula(
+    q.price_ratio,
+    q.output_over_input.symbol * listed_growth.expression,
+    name="listed_answer_price",
+    source="1:41:39; 1:35:30",
+    meaning="what a list charges for a token of an answer, over what it charges for one of a short "
+    "prompt",
+    conventions=("two steps, as in listed_growth",),
+)
+
 _reach = Max(
     L / L0, 1 + Rational(1, 10**6)
 )  # a context at the threshold would be nothing over nothing

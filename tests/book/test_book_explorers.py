@@ -77,26 +77,22 @@ def test_every_explorer_of_the_book_moves(page_name, site, shared):
 
 
 def test_one_preset_is_pressed_and_takes_back_what_another_set(site, shared):
-    """Five with two tokens a step is also five; it is pressed alone, and leaves nothing behind."""
+    """One of two presets sets the context as well; it is pressed alone, and leaves none behind."""
     page = shared(reduced_motion="reduce").open(site + "reading-api-prices.html")
-    figure = page.locator("#explorer-ratio-to-batch")
+    figure = page.locator("#explorer-prefill-to-decode")
     figure.scroll_into_view_if_needed()
     pressed = figure.locator(".ex-preset-button[aria-pressed=true]")
-    for label, tokens in (
-        ("Five, as the lecture takes it", "1"),
-        ("Five, two tokens a step", "2"),
-        ("Five, as the lecture takes it", "1"),
-    ):
-        figure.get_by_role("button", name=label).click()
+    for label, tokens in (("Decode", "4,"), ("Decode at the balance", "1,0"), ("Decode", "4,")):
+        figure.get_by_role("button", name=label, exact=True).click()
         expect(pressed).to_have_text([label])
-        slider = figure.get_by_role("slider", name="Tokens a step").first
-        expect(slider).to_have_attribute("aria-valuetext", re.compile(f"^{tokens}\\b"))
+        slider = figure.get_by_role("slider", name="Context of every").first
+        expect(slider).to_have_attribute("aria-valuetext", re.compile(f"^{tokens}"))
 
 
 def test_what_follows_no_scenario_names_none(site, shared):
-    """Each curve of this plot holds its own model, so the bar has no part in it."""
+    """Each curve of one plot holds its own machine, so the bar has no part in it."""
     page = shared(reduced_motion="reduce").open(site + "reading-api-prices.html")
-    for name, text in (("prompt-growth", ""), ("ratio-to-batch", "Shown for ")):
+    for name, text in (("fit-the-list", ""), ("prefill-to-decode", "Shown for ")):
         figure = page.locator(f"#explorer-{name}")
         figure.scroll_into_view_if_needed()
         expect(figure).to_have_attribute("data-mounted", "yes")

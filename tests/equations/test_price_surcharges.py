@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from handful import facts, price_surcharges, prices
-from handful_explorers import tables
 
 
 @given(context=st.floats(1, 1e7), threshold=st.floats(1e4, 1e6), surcharge=st.floats(1, 5))
@@ -20,6 +19,14 @@ def test_a_list_has_two_levels(context, threshold, surcharge):
         context=context, price_threshold=threshold, surcharge=surcharge
     )
     assert found == pytest.approx(surcharge if context >= threshold else 1)
+
+
+@given(context=st.floats(1, 1e7), answers=st.floats(1, 10), surcharge=st.floats(1, 5))
+def test_answers_are_listed_in_two_levels(context, answers, surcharge):
+    found = price_surcharges.listed_answer_price(
+        context=context, price_threshold=2e5, surcharge=surcharge, output_over_input=answers
+    )
+    assert found == pytest.approx(answers * (surcharge if context >= 2e5 else 1))
 
 
 @pytest.mark.parametrize("reach", [1.5, 2, 5.24288, 50])
@@ -85,56 +92,6 @@ def test_measured_ratios_against_what_their_authors_published():
     assert found["deepseek_prefill"]["ratio"] == pytest.approx(73.7 * (1 - 0.563) / 14.8, rel=0.001)
     assert found["sglang_h100_prefill_2k"]["ratio"] == pytest.approx(54_543 / 22_282, rel=0.001)
     assert all(1.9 < pair["ratio"] < 3.5 for pair in found.values())
-
-
-def test_surcharges_as_listed():
-    head, rows = tables.surcharge_table()
-    lists = {row[0].split(":")[0]: row[1:] for row in rows}
-    assert lists["MiniMax"][:4] == ["512,000\xa0tokens", "× 2", "× 2", "× 2"]
-    assert lists["OpenAI"][3] == "× 1.5" and len(head) == len(rows[0])
-    assert "MiniMax: MiniMax M3" in [row[0] for row in rows]
-    named = {name for row in rows for name in row[0].split(": ")[1].split(", ")}
-    dearer = [row for row in facts.load("prices") if row["long_context_threshold_tokens"]]
-    assert named == {price_surcharges.spoken(row.name) for row in dearer}
-
-
-def test_every_list_is_counted_once():
-    _, rows = tables.output_table()
-    assert sum(int(row[1]) for row in rows) == len(facts.load("prices"))
-    _, caches = tables.cache_table()
-    more = sum(int(row[0].split(" and ")[1].split()[0]) for row in caches if " and " in row[0])
-    assert not any(" and 0 more" in row[0] for row in caches)
-    assert len(caches) + more == sum(
-        row["cache_write_5m_or_default_usd_per_mtok"] is not None for row in facts.load("prices")
-    )
-
-
-def test_keeping_and_answers_by_hand():
-    """The dearest list of the largest group asks $15 a million tokens, the least $0.10.
-
-    The first is 0.75 × $15 for 55 minutes more.
-    """
-    caches = {row[0]: row[1:] for row in tables.cache_table()[1]}
-    assert (
-        caches["Anthropic: Claude Haiku 5.5 and 12 more"][-1]
-        == f"${0.75 * 0.1 * 60 / 55:.3f} to ${0.75 * 15 * 60 / 55:.2f}"
-    )
-    assert caches["Anthropic: Claude 3 Haiku"] == [
-        "× 0.12",
-        "× 1.2 for 5\xa0min",
-        "× 2 for 1\xa0h",
-        "$0.22",
-    ]
-    # GPT-4 Turbo at $10 and $30 is not the extreme; GPT-4 at $30 and $60 is, and GPT-5 at $1.25 and
-    # $10.
-    assert ["OpenAI", "13", "2", "8"] in tables.output_table()[1]
-    assert ["Z.ai", "2", f"{4.4 / 1.4:.1f}", f"{2.2 / 0.6:.1f}"] in tables.output_table()[1]
-    assert [row[0].split(",")[0] for row in tables.measured_ratio_table()[1]] == [
-        "DeepSeek (service)",
-        "DeepSeek (profile)",
-        *["SGLang"] * 4,
-        "vLLM",
-    ]
 
 
 def test_every_list_says_when_it_was_read():

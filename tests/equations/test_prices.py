@@ -20,6 +20,7 @@ from handful_evidence import price_lists
 ROWS = {row["name"]: row for row in price_lists.interpret_all()}
 LISTS = list(facts.load("prices"))
 B200 = values(hardware="B200 SXM", precision="fp8", active_parameters=1e11)
+GB200 = {**values(hardware="GB200 NVL72", precision="fp8"), "active_parameters": 1e11}
 WINDOWED = {**B200, "kv_window_bytes": 3e8}
 
 
@@ -292,7 +293,7 @@ def test_no_published_model_is_on_the_line():
     for model in facts.load("models"):
         if model["kv_elements_per_token_growing"] and model["active_params_reported"]:
             line = prices.implied_kv_bytes(
-                {**B200, "active_parameters": model["active_params_reported"], "context": 200_000}
+                {**GB200, "active_parameters": model["active_params_reported"], "context": 200_000}
             )
             above[model.name] = model["kv_elements_per_token_growing"] / line
     assert (
@@ -301,6 +302,17 @@ def test_no_published_model_is_on_the_line():
         and min(above.values()) > 5
     )
     assert sum(ratio > 20 for ratio in above.values()) > 0.8 * len(above)
+    assert above["DeepSeek-V4-Pro"] == pytest.approx(6, rel=0.1)  # six times too heavy
+    assert above["DeepSeek-V3"] == pytest.approx(60, rel=0.05)  # sixty times as much
+    assert 100 < above["Llama 3.1 70B"] < 200  # more than a hundred times
+
+
+def test_steps_of_lists_lie_far_beyond_the_crossings_of_public_models():
+    steps = [row["long_context_threshold_tokens"] for row in facts.load("prices")]
+    chip = {"hardware": "GB200 NVL72", "precision": "fp8"}
+    deepseek = values(model="DeepSeek-V3", **chip)
+    last = balance.balance_context_with_attention(deepseek)
+    assert 14e3 < last < 16e3 and min(step for step in steps if step) > 5 * last
 
 
 def test_a_third_of_the_sellers_halve_a_price_for_work_that_may_wait():

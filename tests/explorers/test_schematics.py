@@ -21,8 +21,10 @@ from handful_explorers.schematics import (
     decode,
     domains,
     experts,
+    kink,
     ladder,
     reuse,
+    sharing,
     shelf,
     svg,
 )
@@ -245,20 +247,45 @@ def test_decode_step_in_words_and_lengths():
     assert sum(rows) == round(value("full"))
 
 
-def test_growing_cache_in_words_and_lengths():
-    one = schematics.growing_cache
+def test_price_kink_in_words_and_lengths():
+    one = schematics.price_kink
     value = one.value
-    made = value("two") * value("heads") * value("width") * value("number")
-    assert made == value("layer_bytes")
-    assert made * value("layers") == value("token_bytes")
-    for tokens in (5, 6, 7):
-        assert value(f"cache_{tokens}") == tokens * value("token_bytes")
-    assert 0.3 < value("long_bytes") / value("weights_bytes") < 1 / 3  # nearly a third
-    assert value("again") > 1000 * value("short_time")
-    bars = [shape for shape in one.pictures[-1] if shape["t"] == "rect" and shape["h"] == 10]
-    assert [bar["w"] / WIDTH for bar in bars] == pytest.approx(
-        [value(f"{key}_bytes") / value("weights_bytes") for key in ("short", "long", "weights")]
-    )
+    assert value("cache") * value("threshold") == pytest.approx(value("bytes"))
+    assert value("thrice_cost") == 3 == kink.FARTHEST
+    assert value("long_answers") / value("answers") == 1.5  # as high as the price is drawn
+    for step in (5, 6):
+        prices = [s for s in one.pictures[step - 1] if s["t"] == "path" and s["c"] == "ink"]
+        low, high = (kink.FLOOR - 5 - shape["p"][0][1] for shape in prices)
+        assert high / low == 1.5
+    # Any later step would leave costs above the price, just beyond the crossing.
+    assert min(kink.CROSSINGS.values()) < 1 < max(kink.CROSSINGS.values())
+
+
+def test_one_pass_in_words_and_lengths():
+    one = schematics.one_pass
+    value = one.value
+    assert value("ratio") == 6  # a sixth
+    assert value("prompt_time") == pytest.approx(2 * value("read"))  # twice as long
+    assert value("answer_share") == pytest.approx(6 * value("prompt_share"))
+    assert value("crowd_time") == pytest.approx(value("read") / 6)
+    bars = boxes(one, 6)
+    assert bars["multiplying"]["w"] == pytest.approx(bars["fetching"]["w"] / 6)
+    assert boxes(one, 3)["multiplying"]["w"] == pytest.approx(WIDTH)
+    low, high = (s["w"] for s in one.pictures[-1] if s["t"] == "rect" and s["h"] == 14)
+    assert high / low == pytest.approx(6)
+    assert value("read") > 5 * value("answer_share")  # longer than its bar
+
+
+def test_shared_cache_in_words_and_lengths():
+    one = schematics.shared_cache
+    value = one.value
+    assert value("one_layer") == 2 * 8 * 128 and value("layers") == 80
+    for step, layers in ((2, 80), (4, 1), (5, 3), (6, 80)):
+        share = layers / value("layers")
+        assert boxes(one, step)["read"]["w"] == pytest.approx(WIDTH * share)
+        arrows = [shape for shape in one.pictures[step - 1] if shape["t"] == "arrow"]
+        assert len(arrows) == min(layers, len(sharing.ROWS))
+    assert boxes(one, 6)["kept"]["w"] == pytest.approx(WIDTH / 80)
 
 
 def test_shared_heads_in_words_and_lengths():

@@ -3,7 +3,6 @@
 Each is declared in the module of its subject; `schematic` says how.
 """
 
-from .cache import growing_cache
 from .chain import chained_memory, nine_boxes
 from .crossing import two_ways_over
 from .decode import decode_step
@@ -12,8 +11,11 @@ from .experts import expert_layer
 from .fast import fast_mode
 from .feistel import feistel_round
 from .heads import shared_heads
+from .kink import price_kink
 from .ladder import memory_ladder
+from .passes import one_pass
 from .reuse import one_weight, what_cancels
+from .sharing import shared_cache
 from .shelf import room_and_door
 from .training import rebuilt_notes, training_notes
 from .waiting import three_ways
@@ -25,12 +27,14 @@ __all__ = [
     "fast_mode",
     "feistel_round",
     "four_domains",
-    "growing_cache",
     "memory_ladder",
     "nine_boxes",
+    "one_pass",
     "one_weight",
+    "price_kink",
     "rebuilt_notes",
     "room_and_door",
+    "shared_cache",
     "shared_heads",
     "three_ways",
     "training_notes",

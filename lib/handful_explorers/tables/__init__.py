@@ -7,7 +7,6 @@ from .measurement import classes_table
 from .memory_wall import sharing_table
 from .overtraining import disclosed_table
 from .pipelining import bubbles_table, schedules_table, step_table
-from .price_surcharges import cache_table, measured_ratio_table, output_table, surcharge_table
 from .table import Part, Table
 from .tiers import waiting_table
 
@@ -16,16 +15,12 @@ __all__ = [
     "Table",
     "approaches_table",
     "bubbles_table",
-    "cache_table",
     "classes_table",
     "disclosed_table",
-    "measured_ratio_table",
-    "output_table",
     "runs_table",
     "schedules_table",
     "sharing_table",
     "splits_table",
     "step_table",
-    "surcharge_table",
     "waiting_table",
 ]

@@ -1,0 +1,168 @@
+"""Where reading overtakes computing as a conversation grows, and a price list laid over it.
+
+Both axes are to scale: to the right the context, upwards the time that one token of an answer takes
+a chip.  The price is drawn so that it meets the cost of a short conversation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..plotting.scenes.shapes import circle, line, path, rect, text
+from .schematic import WIDTH, Number, Schematic, Step, named
+
+LIST = "prices / gemini-3.1-pro-preview"
+CHIP = 'hardware="GB200 NVL72" precision=fp8'
+GUESSED = f"{CHIP} active_parameters={{active}}"
+FLOOR, LEVEL = 206, 50  # the base line, and how high the computing stands above it
+FARTHEST = 3  # times the threshold, at the right end
+CROSSINGS = {"heavy": 1 / 3, "middle": 1, "light": 2}  # in thresholds
+LETTERS = {"heavy": "heavy", "middle": "lighter", "light": "lighter still"}
+
+
+def _x(thresholds: float) -> float:
+    return WIDTH * thresholds / FARTHEST
+
+
+def _y(times: float) -> float:
+    """Return the height of so many times the computing."""
+    return FLOOR - LEVEL * times
+
+
+def _reading(cache: str, colour: str) -> dict[str, Any]:
+    """Draw the time to read a cache, as far as the picture goes."""
+    end = min(FARTHEST, 3.6 * CROSSINGS[cache])
+    return path([(0, FLOOR), (_x(end), _y(end / CROSSINGS[cache]))], colour, 2)
+
+
+def _price(told: str) -> str:
+    """Return a price without what it is for, which the words beside the picture say."""
+    return f"price {told.split()[0]}"
+
+
+def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    told = schematic.told
+    out = [
+        text(0, 13, "Time for one token of an answer", "ink strong"),
+        line(0, FLOOR, WIDTH, FLOOR, "soft"),
+        *(
+            text(_x(n), FLOOR + 17, told[name], "soft small", anchor)
+            for n, name, anchor in (
+                (1, "threshold", "middle"),
+                (2, "twice", "middle"),
+                (3, "thrice", "end"),
+            )
+        ),
+        text(0, FLOOR + 35, "tokens of context", "soft small"),
+        path([(0, _y(1)), (WIDTH, _y(1))], "c3", 2),
+    ]
+    if step == 1:
+        out.append(text(WIDTH, _y(1) - 8, f"computing, {told['compute']}", "c3", "end"))
+    if step in (2, 3):
+        out += [_reading(cache, "c2" if step == 2 else "c2 pale") for cache in CROSSINGS]
+        out.append(text(_x(1.55), _y(3.35), "reading the cache", "c2"))
+    if step == 2:
+        out += [
+            text(_x(end), _y(y), LETTERS[cache], "c2 small", "end")
+            for cache, end, y in zip(CROSSINGS, (0.78, 1.85, 2.95), (2.6, 2.15, 1.6), strict=True)
+        ]
+    if step == 3:
+        out += [circle(_x(cross), _y(1), 5, "c4") for cross in CROSSINGS.values()]
+    if step > 3:
+        out += [
+            _reading("middle", "c2"),
+            path([(0, _y(1)), (_x(1), _y(1)), (WIDTH, _y(3))], "c4", 4),
+            text(_x(2.02), _y(2.5), "cost", "c4 strong", "end"),
+        ]
+    if step in (5, 6):
+        out += [
+            path([(0, _y(1) - 5), (_x(1), _y(1) - 5)], "ink", 2),
+            path([(_x(1), _y(1.5) - 5), (WIDTH, _y(1.5) - 5)], "ink", 2),
+            line(_x(1), _y(1) - 5, _x(1), _y(1.5) - 5, "ink dash"),
+            text(0, _y(1) - 13, _price(told["answers"]), "ink small"),
+            text(WIDTH, _y(1.5) + 12, _price(told["long_answers"]), "ink small", "end"),
+        ]
+    if step == 6:
+        out.append(text(WIDTH, _y(3) - 8, f"{told['thrice_cost']} times", "c4", "end"))
+    if step == 7:
+        out += [
+            line(_x(1), _y(1), _x(1), FLOOR, "ink dash"),
+            named("crossing", circle(_x(1), _y(1), 5, "c4")),
+            text(_x(1) + 8, _y(1) + 22, f"both {told['compute']}", "ink strong"),
+            text(0, FLOOR + 62, f"read in {told['compute']}", "ink"),
+            text(WIDTH, FLOOR + 62, told["bytes"], "ink", "end"),
+            rect(0, FLOOR + 70, WIDTH, 12, "c2"),
+            text(0, FLOOR + 103, f"shared among {told['threshold']} tokens", "ink"),
+            text(WIDTH, FLOOR + 103, f"{told['cache']} each", "ink strong", "end"),
+        ]
+    return out
+
+
+price_kink = Schematic(
+    "price-kink",
+    "A price that turns where two times cross",
+    height=FLOOR + 108,
+    numbers={
+        "active": Number("= 1e11", 1),
+        "threshold": Number(f"{LIST} / long_context_threshold_tokens", 6, "1"),
+        "twice": Number("= 2 * {threshold}", 6),
+        "thrice": Number("= 3 * {threshold}", 6),
+        "answers": f"{LIST} / output_usd_per_mtok",
+        "long_answers": f"{LIST} / long_context_output_usd_per_mtok",
+        "thrice_cost": "cost_growth context={thrice} price_threshold={threshold}",
+        "compute": f"compute_time batch=1 devices=1 {GUESSED}",
+        "bytes": Number(
+            "= {compute} * [accelerators / GB200 NVL72 / hbm_bandwidth_bytes_per_s]", 2, "B"
+        ),
+        "cache": Number(f"implied_kv_bytes {GUESSED} context={{threshold}}", 2, "B"),
+    },
+    steps=[
+        Step(
+            "A chip computes one more token of an answer in {compute}, however long the"
+            " conversation before it.",
+            "A level line over a scale of context that goes up to {thrice} tokens: computing takes"
+            " {compute} everywhere.",
+        ),
+        Step(
+            "Meanwhile it reads the cache of the conversation, which takes twice as long for twice"
+            " the context. How steeply the line rises depends on the bytes of a token, and these"
+            " are secret.",
+            "Three lines rise from the origin, for a heavy cache, a lighter one and a lighter one"
+            " still.",
+        ),
+        Step(
+            "Each of them crosses the level line, a heavy cache early and a light one late. Left of"
+            " the crossing the chip waits for its multipliers, right of it for its memory.",
+            "Dots mark where the three lines cross the level one; the heaviest crosses first.",
+        ),
+        Step(
+            "Take one cache. The slower of the two sets the pace, so a token costs the same up to"
+            " the crossing, and from there on its cost rises.",
+            "The cost is drawn strong: it is level up to the crossing, at {threshold} tokens, and"
+            " then follows the line of the cache upwards.",
+        ),
+        Step(
+            "Now lay the price list over it. If its step came any later, conversations just beyond"
+            " the crossing would be sold below cost.",
+            "A thin line, the price of answers, runs along the level part of the cost, at"
+            " {answers}, and steps up at the crossing to {long_answers}.",
+        ),
+        Step(
+            "Two prices follow a slope only so far. Just beyond the step the price is above the"
+            " cost, and further out it is below: at {thrice} tokens the cost is {thrice_cost} times"
+            " what it was.",
+            "At the right end of the picture the cost is {thrice_cost} times what it was, and the"
+            " price has risen once, to {long_answers}.",
+        ),
+        Step(
+            "At the crossing both take equally long, {compute}. In that time a chip reads {bytes},"
+            " and this is the whole cache of {threshold} tokens: {cache} for each.",
+            "A dashed line leads down from the crossing to {threshold} tokens. A bar below stands"
+            " for {bytes}, which {threshold} tokens share: {cache} each.",
+        ),
+    ],
+    draw=_draw,
+    caption="One GB200 chip with arithmetic in fp8, a guess of {active} weights for each token, and"
+    " a crowd so large that everybody\u2019s share of the weights can be left out. The price"
+    " is drawn a little above the cost.",
+)
