@@ -192,7 +192,8 @@ def test_targets_are_large_enough(open_chapter):
         const [x, y] = [left + width / 2, top + height / 2];
         // What lies under the bar, which stays in place, is not beside it.
         const bar = (node) => !!node.closest(".bar");
-        return boxes.some((other, j) => j !== i && bar(one) === bar(all[j]) && !all[j].contains(one) && !one.contains(all[j])
+        return boxes.some((other, j) => j !== i && bar(one) === bar(all[j])
+          && !all[j].contains(one) && !one.contains(all[j])
           && Math.hypot(Math.max(other.left - x, 0, x - other.right),
             Math.max(other.top - y, 0, y - other.bottom)) < 12);
       }).map((one) => `${one.tagName} ${one.className} ${one.textContent.slice(0, 30)}`);

@@ -121,7 +121,7 @@ def test_without_the_script_of_cards_they_can_be_read(site, watch):
         page = tab.open(site + name)
         page.locator(".page-trouble").wait_for(state="attached")
         unfold(page)
-        assert page.locator(".page-trouble").all_inner_texts() == [
+        assert page.locator(".page-trouble").all_text_contents() == [
             "What checks and remembers your answers could not be loaded; questions and answers "
             "can be read and unfolded. Reload the page to try again."
         ]
