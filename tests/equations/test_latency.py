@@ -391,7 +391,9 @@ def test_the_first_chapters_napkin():
     assert normal / fast == pytest.approx(15, rel=1e-9) and normal / weights == pytest.approx(1.8)
     assert latency.fast_batch(ours, batch=100, speedup=2.5) == 0  # at no price
     waited = weights * (1 + latency.fixed_time(ours) / latency.full_weight_time(ours))
-    assert (round(waited), round(1.8 * waited)) == (141, 254)
+    assert (round(waited), round(1.8 * waited), round(4 * waited)) == (141, 254, 564)
+    rack = values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=8192)
+    assert rack["layers"] == 61 and rack["layer_latency"] == pytest.approx(70e-6, rel=0.01)
     cost = functools.partial(latency.cost_per_token, ours)
     assert cost(batch=8 * weights) == pytest.approx(0.9 * cost(batch=4 * weights))
     assert round(4 * weights, -1) == 420 and int(latency.batch_that_fits(ours)) == 371

@@ -188,7 +188,7 @@ decode_step = Schematic(
         Step(
             "At last {full} caches fill the memory. Now the step mostly reads caches, which cannot"
             " be shared: of the {dollars} that a million tokens cost, {own_dollars} pays for"
-            " reading their own.",
+            " reading each one\u2019s own.",
             "The caches fill all the memory that the weights leave. The step takes {step_6}, the"
             " multipliers are busy for {compute_6} of it, and {full} tokens come out. The share of"
             " each is {share_6}, most of it for its own cache, or {cost_6}.",
