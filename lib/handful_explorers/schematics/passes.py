@@ -130,7 +130,8 @@ one_pass = Schematic(
         ),
         Step(
             "Other people\u2019s answers come along. With {crowd} of them in the pass, a token"
-            " takes {answer_share} of the rack\u2019s time, {ratio} times as much as a token of the prompt.",
+            " takes {answer_share} of the rack\u2019s time, {ratio} times as much as a token of the"
+            " prompt.",
             "Your box stands in a row with others, {crowd} in all. A token of an answer takes"
             " {answer_share}, a bar {ratio} times as long as that of the prompt\u2019s token.",
         ),
