@@ -307,6 +307,12 @@ def test_no_published_model_is_on_the_line():
     assert 100 < above["Llama 3.1 70B"] < 200  # more than a hundred times
 
 
+def test_googles_own_chip_would_give_the_same_answer():
+    tpu = {**values(hardware="TPU7x", precision="fp8"), "active_parameters": 1e11}
+    ours, theirs = (prices.implied_kv_bytes({**chip, "context": 2e5}) for chip in (GB200, tpu))
+    assert theirs == pytest.approx(ours, rel=0.001)
+
+
 def test_steps_of_lists_lie_far_beyond_the_crossings_of_public_models():
     steps = [row["long_context_threshold_tokens"] for row in facts.load("prices")]
     chip = {"hardware": "GB200 NVL72", "precision": "fp8"}

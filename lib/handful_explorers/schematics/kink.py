@@ -58,23 +58,21 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     ]
     if step == 1:
         out.append(text(WIDTH, _y(1) - 8, f"computing, {told['compute']}", "c3", "end"))
-    if step in (2, 3):
-        out += [_reading(cache, "c2" if step == 2 else "c2 pale") for cache in CROSSINGS]
-        out.append(text(_x(1.55), _y(3.35), "reading the cache", "c2"))
     if step == 2:
+        out += [_reading(cache, "c2") for cache in CROSSINGS]
+        out.append(text(_x(1.55), _y(3.35), "reading the cache", "c2"))
         out += [
             text(_x(end), _y(y), LETTERS[cache], "c2 small", "end")
             for cache, end, y in zip(CROSSINGS, (0.78, 1.85, 2.95), (2.6, 2.15, 1.6), strict=True)
         ]
-    if step == 3:
         out += [circle(_x(cross), _y(1), 5, "c4") for cross in CROSSINGS.values()]
-    if step > 3:
+    if step > 2:
         out += [
             _reading("middle", "c2"),
             path([(0, _y(1)), (_x(1), _y(1)), (WIDTH, _y(3))], "c4", 4),
             text(_x(2.02), _y(2.5), "cost", "c4 strong", "end"),
         ]
-    if step in (5, 6):
+    if step in (4, 5):
         out += [
             path([(0, _y(1) - 5), (_x(1), _y(1) - 5)], "ink", 2),
             path([(_x(1), _y(1.5) - 5), (WIDTH, _y(1.5) - 5)], "ink", 2),
@@ -82,9 +80,9 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             text(0, _y(1) - 13, _price(told["answers"]), "ink small"),
             text(WIDTH, _y(1.5) + 12, _price(told["long_answers"]), "ink small", "end"),
         ]
-    if step == 6:
+    if step == 5:
         out.append(text(WIDTH, _y(3) - 8, f"{told['thrice_cost']} times", "c4", "end"))
-    if step == 7:
+    if step == 6:
         out += [
             line(_x(1), _y(1), _x(1), FLOOR, "ink dash"),
             named("crossing", circle(_x(1), _y(1), 5, "c4")),
@@ -125,15 +123,10 @@ price_kink = Schematic(
         ),
         Step(
             "Meanwhile it reads the cache of the conversation, which takes twice as long for twice"
-            " the context. How steeply the line rises depends on the bytes of a token, and these"
-            " are secret.",
+            " the context. How steeply the line rises depends on the bytes of a token, which are"
+            " secret: a heavy cache crosses the level line early, a light one late.",
             "Three lines rise from the origin, for a heavy cache, a lighter one and a lighter one"
-            " still.",
-        ),
-        Step(
-            "Each of them crosses the level line, a heavy cache early and a light one late. Left of"
-            " the crossing the chip waits for its multipliers, right of it for its memory.",
-            "Dots mark where the three lines cross the level one; the heaviest crosses first.",
+            " still. Dots mark where they cross the level line; the heaviest crosses first.",
         ),
         Step(
             "Take one cache. The slower of the two sets the pace, so a token costs the same up to"
