@@ -73,8 +73,8 @@ hold_or_recompute = Explorer(
         "month? Draw it.",
         draw="flash",
     ),
-    caption="The lowest line wins. Devices cost their medium alone, paid off over five years; prefill "
-    "reaches three tenths of the peak. The host is the Grace of a GB200, whatever the chip.",
+    caption="The lowest line wins. Devices cost their medium alone, paid off over five years; "
+    "prefill reaches three tenths of the peak. The host is the Grace of a GB200, for every chip.",
 )
 
 wall = Explorer(

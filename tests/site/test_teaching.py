@@ -200,9 +200,7 @@ def test_dask_takes_what_is_shown(line):
     assert made.make_context(which, words).params
 
 
-@pytest.mark.parametrize(
-    "block", re.findall(r"```yaml\n(.*?)```", TEXT["at-scale"], flags=re.S)
-)
+@pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", TEXT["at-scale"], flags=re.S))
 def test_manifests_are_yaml_whose_parts_fit_together(block):
     found = list(yaml.safe_load_all(block))
     pods = [one["spec"] for one in found if one["kind"] == "Deployment"]

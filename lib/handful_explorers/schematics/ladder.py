@@ -63,9 +63,10 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         ]
     for stay in stays:
         x = _along(schematic.value(stay))
+        anchor = "middle" if len(stays) == 1 else "end" if stay == stays[0] else "start"
         out += [
             named(stay, rect(x - 1, TOP, 2, 4 * RUNG - 6, "c3")),
-            text(min(x, WIDTH - 15), TOP + 4 * RUNG + 11, told[stay], "c3 strong", "middle"),
+            text(min(x, WIDTH - 15), TOP + 4 * RUNG + 11, told[stay], "c3 strong", anchor),
         ]
     for i, (key, (name, _, _)) in enumerate(TIERS.items()):
         y = TOP + RUNG * i

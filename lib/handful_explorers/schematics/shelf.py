@@ -160,6 +160,6 @@ room_and_door = Schematic(
         ),
     ],
     draw=_draw,
-    caption="One device each, at the middle of its listed prices. Everything is fetched once, at the"
-    " end of its stay.",
+    caption="One device each, at the middle of its listed prices. Everything is fetched once, at"
+    " the end of its stay.",
 )

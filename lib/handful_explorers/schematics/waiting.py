@@ -129,8 +129,8 @@ three_ways = Schematic(
             " then a long one for other people\u2019s caches, at the end a thin one, yours.",
         ),
         Step(
-            "Hold it there. It fills {share} of the memory and is charged {share} of the chip\u2019s"
-            " rent: {hold_hour} cents for an hour.",
+            "Hold it there. It fills {share} of the memory and is charged {share} of the"
+            " chip\u2019s rent: {hold_hour} cents for an hour.",
             "Below, a bar for what holding has cost after an hour: {hold_hour} cents.",
         ),
         Step(

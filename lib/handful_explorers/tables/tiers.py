@@ -56,9 +56,7 @@ def waiting_table(
             ]
         )
     again = tiers.context_cost_again(at)
-    rows.append(
-        ["Computed again", "0", _time(tiers.prefill_again_time(at)), cents(again)]
-    )
+    rows.append(["Computed again", "0", _time(tiers.prefill_again_time(at)), cents(again)])
     return Table(["Where it waits", "Rent, ¢ an hour", "Back in", "Fare, ¢"], rows)
 
 
