@@ -6,13 +6,13 @@ from ipywidgets import FloatLogSlider, FloatSlider
 
 from handful import latency, memory_wall, tiers
 
-from .plotting.explorer import Control, Curve, Explorer, Guess, Mark, Preset, Readout, Scale, Sweep
+from .plotting.explorer import Control, Curve, Explorer, Guess, Preset, Readout, Scale, Sweep
 
 hold_or_recompute = Explorer(
     "hold-or-recompute",
     "Hold, fetch, or compute again",
     x=Sweep("hold_time", 1e-2, 1e8, at=3600, title="Time until it is wanted again"),
-    y=Scale("Cost of having a conversation back", "$", min=1e-8, max=100),
+    y=Scale("Cost of having a conversation back", "$", min=1e-6, max=10),
     curves=[
         Curve(tiers.context_cost_in_memory, "Memory of the chip", id="memory"),
         Curve(
@@ -32,7 +32,6 @@ hold_or_recompute = Explorer(
         ),
         Curve(tiers.context_cost_again, "Compute again", role="reference", id="again"),
     ],
-    marks=[Mark(tiers.again_break_even_time, "held or computed: the same")],
     given={"model_flops_utilisation": 0.3, "storage_lifetime": tiers.FIVE_YEARS},
     controls=[
         Control(
@@ -52,8 +51,8 @@ hold_or_recompute = Explorer(
         Preset(
             "Five minutes, the chip waits",
             {"hold_time": 300, "idle_share": 1.0},
-            "five minutes and an hour might identify flash and disk",
-            "2:01:52",
+            "by the numbers, perhaps one tier down: host memory, and flash for the hour",
+            "1:59:44",
         ),
         Preset(
             "An hour, the chip waits",
@@ -69,13 +68,13 @@ hold_or_recompute = Explorer(
         ),
     ],
     guess=Guess(
-        "A conversation can stay in the memory of the chip, or be dropped and computed again. "
-        "For how long may you be away before computing it again is the cheaper of the two?",
-        mark="held or computed: the same",
+        "While a flash drive is read, the chip waits. That is a fare, paid once; the rent of the "
+        "drive grows with the time. What does flash cost for an absence of a minute, an hour, a "
+        "month? Draw it.",
+        draw="flash",
     ),
-    caption="A flat part is a fare, a slope is a rent, and the lowest line wins. Devices are paid "
-    "off over five years and cost their medium alone; prefill reaches three tenths of the peak. "
-    "The host is the Grace of a GB200; other chips have hosts of their own.",
+    caption="The lowest line wins. Devices cost their medium alone, paid off over five years; "
+    "prefill reaches three tenths of the peak. The host is the Grace of a GB200, for every chip.",
 )
 
 wall = Explorer(
@@ -114,6 +113,6 @@ wall = Explorer(
             "",
         ),
     ],
-    caption="Above the line of full memory a batch does not fit; where that line is missing, no "
-    "batch does. Above the other a step spends most of its reading on caches.",
+    caption="Above the line of full memory the conversations do not fit; above the other a step "
+    "spends most of its reading on caches. Without room for the weights there is no first line.",
 )

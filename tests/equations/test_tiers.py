@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handful import balance, facts, prices, tiers
+from handful import balance, facts, memory_wall, prices, tiers
 from handful.scenario import ScenarioError, values
 from handful.symbolic.quantities import QuantityError
 from handful.tiers import TierError
@@ -380,15 +380,14 @@ def test_the_table_of_places_by_hand():
     rows = [[cell.replace("\xa0", " ") for cell in row[1:]] for row in tables.waiting_table()[1]]
     cache, hours = 100_000 * 35_136, 5 * 365.25 * 24
     gigabyte = math.sqrt(0.102 * 0.365)  # the two prices on file of a gigabyte of flash
-    assert rows[0][:2] == ["the chip", f"{330 * cache / 186e9:.2g}"]
+    assert rows[0][:2] == [f"{330 * cache / 186e9:.2g}", "0"]
     assert rows[2] == [
-        f"${gigabyte:.2f} a GB",
         f"{100 * cache / 1e9 * gigabyte / hours:.2g}",
         f"{1000 * cache / 28e9:.0f} ms",
         f"{330 / 3600 * cache / 28e9:.2g}",
     ]
     # Down the ladder rents fall and fares rise.
-    rents, fares = ([float(row[column]) for row in rows[:4]] for column in (1, 3))
+    rents, fares = ([float(row[column]) for row in rows[:4]] for column in (0, 2))
     assert rents == sorted(rents, reverse=True) and fares == sorted(fares)
 
 
@@ -414,6 +413,13 @@ def test_the_chapter_says_what_is_computed():
     assert held > rent[HOST] > rent[FLASH] > rent[DISK]
     assert 100 * rent[FLASH] < 1 / 600 and pytest.approx(2 / 3, rel=0.02) == 3.5136 * 0.193
     assert max(cost(HOST), cost(FLASH)) < min(held, again) / 100
+    bought = {one: tiers.device(one)["storage_price"] * 1e9 for one in (HOST, FLASH, DISK)}
+    assert [bought[HOST], bought[FLASH], bought[DISK]] == pytest.approx(
+        [1.70, 0.19, 0.02], rel=0.05
+    )
+    for one in (HOST, FLASH):
+        dearer = {"storage_price": 10 * tiers.device(one)["storage_price"]}
+        assert cost(one, **dearer) < min(held, again) / 10
     # Three quarters of the arithmetic are attention's.
     plain = 1e5 * tiers.rematerialise_cost(conversation())
     assert 1 - plain / again == pytest.approx(3 / 4, abs=0.03)
@@ -431,7 +437,16 @@ def test_the_chapter_says_what_is_computed():
     assert [
         drain[d] * (1 + r) / 3600 for d, r in zip((FLASH, DISK), ratios, strict=True)
     ] == pytest.approx([7.7, 308 * 24], rel=0.01)
-    assert hand_over(HOST, FLASH, 1) / 60 == pytest.approx(53, rel=0.02)
+    assert hand_over(HOST, FLASH, 1) / 60 == pytest.approx(53, rel=0.01)
+    fare = {device: cost(device, hold_time=1e-9) for device in drain}
+    assert 100 * (fare[FLASH] - fare[HOST]) == pytest.approx(1 / 90, rel=0.03)
+    assert 100 * (rent[HOST] - rent[FLASH]) == pytest.approx(1 / 80, rel=0.03)
+    assert hand_over(HOST, FLASH, 1) / 3600 == pytest.approx(8 / 9, rel=0.01)
+    # The answer: what others cost for an hour, beside flash.
+    assert cost(HOST) / cost(FLASH) == pytest.approx(1.1, rel=0.01)
+    assert cost(HOST, 0) / cost(FLASH, 0) == pytest.approx(7, rel=0.02)
+    ratios = [way / cost(FLASH) for way in (cost(DISK), again, held)]
+    assert ratios == pytest.approx([80, 150, 450], rel=0.06) and ratios[2] > 400
     assert hand_over(FLASH, DISK, 1) / 86_400 == pytest.approx(33.5, rel=0.02)
     assert hand_over(HOST, FLASH, 0) / 60 == pytest.approx(2.3, rel=0.03)
     assert hand_over(FLASH, DISK, 0) / 3600 == pytest.approx(2.2, rel=0.03)
@@ -450,20 +465,32 @@ def test_the_chapter_says_what_is_computed():
         )
         slope = (near_hour - near - far_hour + far) / 3600
         assert (far - near) / slope / 60 == pytest.approx(minutes, rel=0.05)
+    # Another chip and model.
+    other = {**values("H100 SXM", "Llama 3.1 70B", "fp8", 100_000), "model_flops_utilisation": 0.3}
+    other |= {"storage_lifetime": tiers.FIVE_YEARS, "idle_share": 1}
+    lines = {}
+    for one in (HOST, FLASH, DISK):
+        known = {**other, **tiers.device(one)}
+        start, hour = (tiers.context_cost_kept(known, hold_time=time) for time in (1e-9, 3600))
+        lines[one] = start, (hour - start) / 3600
+    (near, near_rent), (far, far_rent) = lines[HOST], lines[FLASH]
+    assert (far - near) / (near_rent - far_rent) / 60 == pytest.approx(22, rel=0.02)
+    assert lines[DISK][0] > tiers.context_cost_again(other)  # its fare alone
     # A disk keeps the reader for longer than a dozen chips that compute.
     disk = tiers.retrieve_time(conversation(**tiers.device(DISK)))
     assert disk / tiers.prefill_again_time(conversation(devices=12)) == pytest.approx(7, abs=0.3)
-    # A short conversation on a disk, for which the chip waits, costs more than computing it again.
-    for context, disk_pays in ((8_000, False), (100_000, True)):
-        short = {
-            **values("GB200 NVL72", "DeepSeek-V3", "fp8", context),
-            "model_flops_utilisation": 0.3,
-            "storage_lifetime": tiers.FIVE_YEARS,
-            "idle_share": 1,
-            "hold_time": 3600,
-            **tiers.device(DISK),
-        }
-        assert (tiers.context_cost_kept(short) < tiers.context_cost_again(short)) is disk_pays
+    # The memory wall: attention's arithmetic beside the reading, a rack's two limits, and choosing.
+    one = conversation()
+    computed = one["attention_flops_per_pair"] / one["peak_flops"]
+    assert computed / (one["kv_bytes_per_token"] / one["memory_bandwidth"]) == pytest.approx(
+        3 / 4, abs=0.04
+    )
+    rack = {**values("GB200 NVL72", "DeepSeek-V3", "fp8", 100_000), "batch": 64}
+    apart = memory_wall.context_that_fits(rack) / memory_wall.wall_context(rack)
+    assert apart == pytest.approx(20, abs=2)
+    chosen = memory_wall.kv_read_terms("DeepSeek-V3.2", bytes_per_element=1)
+    read = memory_wall.kv_read_compressed(chosen, context=1e6)
+    assert 0.2 < read / (1e6 * one["kv_bytes_per_token"]) < 1 / 4
     # The list: half a dollar, an eighth and a half on top; more than six times the chip's memory.
     row = facts.get("prices", "claude-opus-4-5")
     once, five, hour, back = (
@@ -478,7 +505,7 @@ def test_the_chapter_says_what_is_computed():
     assert (once, five - once, hour - once, back) == pytest.approx((1 / 2, 1 / 8, 1 / 2, 1 / 20))
     over = hour - five
     assert over == pytest.approx(3 / 8)
-    assert over / (held * 55 / 60) == pytest.approx(6.6, abs=0.1)
+    assert 6.5 < over / (held * 55 / 60) < 7  # so that a cache seven times as large costs more
     flash = cost(FLASH, hold_time=3300)
     assert over / flash == pytest.approx(2800, rel=0.01)
     assert 100 * flash == pytest.approx(1 / 75, rel=0.01)

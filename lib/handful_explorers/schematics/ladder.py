@@ -36,7 +36,7 @@ TIERS = {
     ),
     "disk": ("A disk", f"{DISK} / capacity_bytes", f"{DISK} / read_bandwidth_bytes_per_s"),
 }
-STAYS = {3: "seconds", 4: "minutes", 5: "hour", 6: "day"}
+STAYS = {3: ("minutes", "hour"), 4: ("day",)}
 TOP, RUNG, BOX = 26, 58, 142  # of the rungs, and how wide their boxes are
 LEFT, FROM, TO = 158, 0.01, 172_800  # of the scale of times, in pixels and seconds
 
@@ -53,19 +53,20 @@ def nearest(schematic: Schematic, stay: str) -> str:
 
 
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
-    told, stay = schematic.told, STAYS.get(step)
-    tier = nearest(schematic, stay) if stay else "chip"
+    told, stays = schematic.told, STAYS.get(step, ())
+    tier = nearest(schematic, stays[-1]) if stays else "chip"
     out = [text(0, 13, "Room and speed", "ink strong")]
     if step > 1:
         out += [
             text(LEFT, 13, "Read once through in", "ink strong"),
             line(LEFT, TOP + 4 * RUNG - 6, WIDTH, TOP + 4 * RUNG - 6, "soft"),
         ]
-    if stay:
+    for stay in stays:
         x = _along(schematic.value(stay))
+        anchor = "middle" if len(stays) == 1 else "end" if stay == stays[0] else "start"
         out += [
-            named("stay", rect(x - 1, TOP, 2, 4 * RUNG - 6, "c3")),
-            text(min(x, WIDTH - 15), TOP + 4 * RUNG + 11, told[stay], "c3 strong", "middle"),
+            named(stay, rect(x - 1, TOP, 2, 4 * RUNG - 6, "c3")),
+            text(min(x, WIDTH - 15), TOP + 4 * RUNG + 11, told[stay], "c3 strong", anchor),
         ]
     for i, (key, (name, _, _)) in enumerate(TIERS.items()):
         y = TOP + RUNG * i
@@ -83,7 +84,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         rect(0, bottom - 9, 9, 9, "c2"),
         text(15, bottom, f"a cache of {told['tokens']} tokens: {told['cache']}", "ink"),
     ]
-    verb = "fetched" if stay else "read"
+    verb = "fetched" if stays else "read"
     words = f"{verb} in {told[f'{tier}_fetch']}"
     return [*out, text(15, bottom + 20, words, "c2 strong")]
 
@@ -104,14 +105,19 @@ def _drain(key: str, y: float, schematic: Schematic) -> list[dict[str, Any]]:
 def _tier(key: str) -> dict[str, str | Number]:
     """Return the numbers of a tier."""
     _, room, rate = TIERS[key]
-    return {
+    numbers: dict[str, str | Number] = {
         f"{key}_room": Number(room, 3),
         f"{key}_rate": Number(rate, 3),
         f"{key}_drain": f"drained_hold_time tier_capacity={{{key}_room}}"
         f" tier_bandwidth={{{key}_rate}}",
-        f"{key}_fetch": f"retrieve_time batch=1 devices=1 context={{tokens}}"
-        f" tier_bandwidth={{{key}_rate}} {DEEPSEEK}",
     }
+    if key != "host":  # where the cache never lies
+        numbers[f"{key}_fetch"] = Number(
+            f"retrieve_time batch=1 devices=1 context={{tokens}}"
+            f" tier_bandwidth={{{key}_rate}} {DEEPSEEK}",
+            3,
+        )
+    return numbers
 
 
 memory_ladder = Schematic(
@@ -122,46 +128,32 @@ memory_ladder = Schematic(
         "tokens": Number("= 100000", 6),
         "cache": f"resident_caches device_batch=1 context={{tokens}} {DEEPSEEK}",
         **{name: number for key in TIERS for name, number in _tier(key).items()},
-        "seconds": Number("= 3", unit="s"),
         "minutes": Number("= 300", unit="s"),
         "hour": Number("= 3600", unit="s"),
         "day": Number("= 86400", unit="s"),
     },
     steps=[
         Step(
-            "Your conversation of {tokens} tokens has left {cache} in the memory of a chip. Below"
-            " it is more and more room, and slower and slower reading.",
+            "Your cache lies in the memory of a chip. Below it is more and more room, and slower"
+            " and slower reading.",
             "Four boxes, one under another: the memory of a chip, {chip_room} at {chip_rate};"
             " that of its host, {host_room} at {host_rate}; a flash drive, {flash_room} at"
             " {flash_rate}; a disk, {disk_room} at {disk_rate}. The cache lies in the first.",
         ),
         Step(
-            "Divide capacity by bandwidth, and you have the time in which each is read once"
-            " through: from {chip_drain} to {disk_drain}, more than six powers of ten.",
+            "Capacity divided by bandwidth is the time in which each is read once through: from"
+            " {chip_drain} to {disk_drain}.",
             "Beside each box a dot on a scale of times: {chip_drain}, {host_drain},"
             " {flash_drain}, {disk_drain}.",
         ),
         Step(
-            "A tier suits what stays for about that long. A pause of {seconds} belongs in the"
-            " memory of the host.",
-            "A line at {seconds} passes near the dot of the host\u2019s memory, where the cache"
-            " lies now. It is fetched in {host_fetch}.",
+            "A tier suits what stays for about that long. Five minutes and an hour are both nearest"
+            " to flash.",
+            "Lines at {minutes} and {hour} pass on both sides of the dot of flash, where the cache"
+            " lies now. It is fetched in {flash_fetch}.",
         ),
         Step(
-            "Five minutes are nearest to flash. Fetching is slower there, but {flash_fetch} is"
-            " little to somebody who has been away for minutes.",
-            "The line stands at {minutes}, nearest to the dot of flash, where the cache lies now."
-            " It is fetched in {flash_fetch}.",
-        ),
-        Step(
-            "An hour is nearest to flash as well: three times its drain time, and a small part of"
-            " that of a disk.",
-            "The line stands at {hour}, still nearer to flash than to disk. The cache has not"
-            " moved.",
-        ),
-        Step(
-            "Only what waits for a day belongs on a disk, and then whoever comes back waits"
-            " {disk_fetch} for it.",
+            "Only what stays for a day belongs on a disk, and then you wait {disk_fetch} for it.",
             "The line stands at {day}, next to the dot of the disk, where the cache lies now. It"
             " is fetched in {disk_fetch}.",
         ),

@@ -125,47 +125,41 @@ room_and_door = Schematic(
     },
     steps=[
         Step(
-            "A drive has room, and a door through which things leave. This one holds {flash_room}"
-            " and lets {flash_rate} out, so to empty it takes {flash_drain}. Call that its drain"
-            " time.",
+            "A drive has room, and a door. This one holds {flash_room} and lets {flash_rate} out,"
+            " so emptying it takes {flash_drain}, its drain time.",
             "A flash drive with two empty bars, one for its room and one for its door.",
         ),
         Step(
-            "Fill it with conversations that each stay an hour and are then fetched. In every hour"
-            " all of it goes out once, which keeps the door busy for {flash_hour_door} of the"
-            " time.",
+            "Fill it with conversations that stay an hour and are then fetched. In every hour all"
+            " of it goes out once, and the door is busy for {flash_hour_door} of the time.",
             "The bar of the room is full, that of the door is filled to {flash_hour_door}.",
         ),
         Step(
-            "Let them stay five minutes instead. Now the door is too narrow: in that time only"
-            " {flash_five_room} of the room can be emptied. The rest must lie idle, and what is"
-            " used costs more.",
+            "Let them stay five minutes instead, and the door is too narrow: only"
+            " {flash_five_room} of the room can be emptied in that time. The rest must lie idle.",
             "The bar of the door is full, that of the room is filled to {flash_five_room}. A"
             " gigabyte in use costs {flash_five} instead of {flash_hour}.",
         ),
         Step(
-            "Back to an hour, now in the memory of a host. It could be emptied in {host_drain}, so"
-            " its door stands idle nearly all the time. A gigabyte costs {host_hour}, most of it"
-            " for a speed that is not used.",
+            "Back to an hour, now in the memory of a host. Its door stands idle nearly all the"
+            " time, and a gigabyte costs {host_hour}, most of it for a speed that is not used.",
             "Below the flash drive stands the memory of a host: its room is full, and its door is"
             " used for {host_hour_door} of the time.",
         ),
         Step(
-            "And on a disk. A gigabyte of it costs only {disk_price}, but emptying it takes"
-            " {disk_drain}, so for an hour only {disk_hour_room} of it can be used. Each gigabyte"
-            " in use costs {disk_hour}, more than on flash.",
+            "And on a disk. A gigabyte costs only {disk_price}, but for an hour only"
+            " {disk_hour_room} of it can be used, so each gigabyte in use costs {disk_hour}.",
             "Below stands a spinning disk: its door is full, and its room is filled to"
             " {disk_hour_room}.",
         ),
         Step(
-            "For five minutes the disk is far worse, and flash is still the cheapest of the three."
-            " A device is used fully where things stay for its drain time: then room and door are"
-            " both busy.",
+            "For five minutes the disk is far worse, and flash still the cheapest. A device is"
+            " used fully where things stay for its drain time.",
             "Five minutes for all three: a gigabyte in use costs {flash_five} on flash,"
             " {host_five} in the memory of a host and {disk_five} on the disk.",
         ),
     ],
     draw=_draw,
-    caption="One device each, at the middle of its listed prices. Everything is taken to be fetched"
-    " once, at the end of its stay; what it takes to put things there is left out.",
+    caption="One device each, at the middle of its listed prices. Everything is fetched once, at"
+    " the end of its stay.",
 )

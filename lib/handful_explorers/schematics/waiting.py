@@ -123,38 +123,36 @@ three_ways = Schematic(
     },
     steps=[
         Step(
-            "Your conversation has left {cache} in the memory of a chip, beside the weights and"
-            " other people\u2019s caches. You go to lunch, and until you are back it is of no use"
-            " to anybody.",
+            "Your conversation has left {cache} in the memory of a chip. You go to lunch, and until"
+            " you are back it is of no use to anybody.",
             "The memory of one chip as a bar, {room}: on the left a narrow piece for the weights,"
             " then a long one for other people\u2019s caches, at the end a thin one, yours.",
         ),
         Step(
-            "Hold it there. It fills {share} of the memory, room for somebody else, so it is"
-            " charged {share} of the chip\u2019s rent: {hold_hour} cents for an hour.",
+            "Hold it there. It fills {share} of the memory and is charged {share} of the"
+            " chip\u2019s rent: {hold_hour} cents for an hour.",
             "Below, a bar for what holding has cost after an hour: {hold_hour} cents.",
         ),
         Step(
-            "Or drop it, and compute it again when you are back. That keeps the chip busy for"
-            " {again_time} and costs {again} cents, however long you were away.",
+            "Or drop it and compute it again. That keeps the chip busy for {again_time} and costs"
+            " {again} cents, however long you were away.",
             "Your piece is gone from the memory. The multipliers of the chip are busy for"
             " {again_time}; a second bar says {again} cents.",
         ),
         Step(
-            "Or put it away. On a flash drive the same bytes cost {rent} cents for an hour. That"
-            " is the rent, and it grows with the time.",
+            "Or put it away. On a flash drive it costs {rent} cents for an hour: the rent, which"
+            " grows with the time.",
             "Your piece lies on a flash drive of {drive}.",
         ),
         Step(
-            "When you are back it has to be fetched, in {fetch}. If the chip waits meanwhile, its"
-            " rent for that long is {fare} cents. That is the fare, and you pay it once.",
+            "Then it has to be fetched, in {fetch}. A chip that waits for it costs {fare} cents:"
+            " the fare, which is paid once.",
             "An arrow leads from the drive back to the chip. A third bar, so short that it is"
             " hardly seen: {kept_hour} cents for putting away and fetching.",
         ),
         Step(
-            "Had you been away for five minutes, holding would have cost less than computing"
-            " again. After an hour it costs three times as much. The drive is far cheaper than"
-            " either.",
+            "After only five minutes, holding costs a quarter of computing again, and the drive is"
+            " still far cheaper than either.",
             "The three bars after five minutes: held {hold_five} cents, computed again {again}"
             " cents, put away and fetched {kept_five} cents.",
         ),

@@ -9,9 +9,9 @@ from .table import Table
 
 # The places where a conversation may wait, as the chapter calls them.
 DEVICES = {
-    "Memory of its host": "Grace",
-    "A flash drive": "Micron 9650 Pro 30.72",
-    "A spinning disk": "Seagate Exos X24",
+    "Host memory": "Grace",
+    "Flash drive": "Micron 9650 Pro 30.72",
+    "Spinning disk": "Seagate Exos X24",
 }
 
 
@@ -25,8 +25,8 @@ def waiting_table(
 
     Rent is for an hour, fare for one chip that waits, or computes; both are in cents.
 
-    >>> [row[0] for row in waiting_table()[1]][0], waiting_table()[1][-1][3]
-    ('Memory of the chip', '21.7\xa0s')
+    >>> [row[0] for row in waiting_table()[1]][0], waiting_table()[1][-1][2]
+    ('Chip memory', '21.7\xa0s')
     """
     at = {
         **scenario.values(hardware=hardware, model=model, precision=precision, context=context),
@@ -40,7 +40,7 @@ def waiting_table(
     def cents(dollars: float) -> str:
         return format_value(100 * dollars, "1", 2)
 
-    rows = [["Memory of the chip", "the chip", cents(tiers.context_cost_in_memory(at)), "0", "0"]]
+    rows = [["Chip memory", cents(tiers.context_cost_in_memory(at)), "0", "0"]]
     for name, start in DEVICES.items():
         device = tiers.device(start)
         known = {**at, **device}
@@ -50,17 +50,14 @@ def waiting_table(
         rows.append(
             [
                 name,
-                f"{format_value(device['storage_price'] * 1e9, '$', 2)} a GB",
                 cents(rent),
                 _time(fetch),
                 cents(fare),
             ]
         )
     again = tiers.context_cost_again(at)
-    rows.append(
-        ["Nowhere: computed again", "", "0", _time(tiers.prefill_again_time(at)), cents(again)]
-    )
-    return Table(["Where it waits", "Bought at", "Rent, ¢ an hour", "Back in", "Fare, ¢"], rows)
+    rows.append(["Computed again", "0", _time(tiers.prefill_again_time(at)), cents(again)])
+    return Table(["Where it waits", "Rent, ¢ an hour", "Back in", "Fare, ¢"], rows)
 
 
 def _time(seconds: float) -> str:
