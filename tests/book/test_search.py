@@ -5,6 +5,7 @@ They cover what it holds, where its results lead, and its dialog in a browser.
 
 from __future__ import annotations
 
+import fnmatch
 import gzip
 import json
 import re
@@ -81,7 +82,10 @@ def test_formulas_letters_terms_claims_cards_and_problems_are_all_there():
 
 
 def missed(wanted: list[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the first three results of queries whose address is not among them."""
+    """Return the first three results of queries whose address is not among them.
+
+    A star in an address stands for any number: those of a page are counted anew at each change.
+    """
     done = subprocess.run(
         [*bootstrap.node_command(), "tests/book/searches.mjs", str(index_file())],
         input=json.dumps([query for query, _ in wanted]),
@@ -91,7 +95,9 @@ def missed(wanted: list[tuple[str, str]]) -> dict[str, list[str]]:
         check=True,
     )
     answers = zip(wanted, json.loads(done.stdout), strict=True)
-    return {query: found for (query, address), found in answers if address not in found}
+    return {
+        query: found for (query, address), found in answers if not fnmatch.filter(found, address)
+    }
 
 
 def test_what_readers_type_is_among_the_first_three():
@@ -111,7 +117,7 @@ def test_variants_of_a_formula_share_a_number():
     assert {"Balance batch by experts", "Balance batch of chip"} <= {
         name for name, number in variants.items() if number == variants["Balance batch"]
     }
-    assert variants["Balance batch with attention"] != variants["Balance batch"], "on another page"
+    assert variants["Full weight time"] != variants["Balance batch"], "on another page"
 
 
 def test_index_is_light_and_sphinxs_is_gone():
@@ -159,7 +165,7 @@ def test_dialog_by_keyboard(site, watch):
     )
     # A result says what it is after its name, and where it stands at the end.
     assert re.search(
-        r"option \"Weight time ?, Formula ?\. \w[^\"]*[^.\s]\. In: Latency and cost\"",
+        r"option \"Weight time ?, Formula ?\. \w[^\"]*[^.\s] ?\. In: Notation\"",
         page.locator("#find-list").aria_snapshot(),
     )
     # One kind alone.
