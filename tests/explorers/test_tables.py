@@ -13,8 +13,6 @@ from handful_explorers.tables import (
     bubbles_table,
     classes_table,
     notation,
-    schedules_table,
-    step_table,
 )
 
 
@@ -62,8 +60,6 @@ def test_the_notation_is_in_its_sections():
     "table, count",
     [
         (bubbles_table(), 4),
-        (schedules_table(stages=4, micro_batches=8, backward=2, weights=1), 5),
-        (step_table(), 7),
     ],
 )
 def test_every_row_of_a_table_is_as_long_as_its_head(table, count):

@@ -6,7 +6,7 @@ from .lifetime_cost import approaches_table, runs_table, splits_table
 from .measurement import classes_table
 from .memory_wall import sharing_table
 from .overtraining import disclosed_table
-from .pipelining import bubbles_table, schedules_table, step_table
+from .pipelining import bubbles_table
 from .price_surcharges import cache_table, measured_ratio_table, output_table, surcharge_table
 from .table import Part, Table
 from .tiers import waiting_table
@@ -22,10 +22,8 @@ __all__ = [
     "measured_ratio_table",
     "output_table",
     "runs_table",
-    "schedules_table",
     "sharing_table",
     "splits_table",
-    "step_table",
     "surcharge_table",
     "waiting_table",
 ]
