@@ -9,7 +9,6 @@ from handful.facts import get
 
 from .plotting.explorer import Control, Curve, Explorer, Guess, Mark, Preset, Readout, Scale, Sweep
 
-
 _PORT = get("interconnects", "InfiniBand NDR")["one_direction_bytes_per_s"]
 
 transfer_ratio = Explorer(
@@ -20,7 +19,7 @@ transfer_ratio = Explorer(
     curves=[
         Curve(
             pipelining.traffic_time_ratio_of_chip,
-            "Your rack and its ports",
+            "Your rack",
             role="total",
             id="yours",
         ),

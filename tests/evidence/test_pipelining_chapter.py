@@ -28,7 +28,7 @@ def test_the_cable_is_idle_and_a_token_takes_as_long():
     )
     # One crossing with all the bytes, and one back that carries only the tokens that were chosen.
     there, back = of(f"{HOP} wire_latency=3.7e-6"), 3.7e-6
-    assert 15e-6 == pytest.approx((there + back) / 2, rel=0.02)
+    assert (there + back) / 2 == pytest.approx(15e-6, rel=0.02)
     step = of(f"step_time {CROWD}")
     assert 2 * half + there + back == pytest.approx(step, rel=0.02)
     assert step == pytest.approx(
@@ -88,6 +88,8 @@ def test_bubbles_that_are_told_in_words():
     assert of("bubble_of_ideal pipeline_stages=4 micro_batches=8") == 3 / 8
     assert of("bubble_of_ideal pipeline_stages=16 micro_batches=120") == 1 / 8
     assert measured.micro_batches() == 120
+    for name in ("v3_stages", "llama3_stages"):
+        assert facts.get("measured_pipelines", name)["value"] == 16
     runs = {name: pipeline.run(plan(4, 8), 1.0, 2.0, 1.0) for name, plan in SCHEDULES.items()}
     assert {name: max(run.held) for name, run in runs.items()} | {"dual_pipe": 0} == {
         "gpipe": 8,
@@ -116,7 +118,7 @@ FORMS = {
 def test_what_was_measured_waits_nearly_as_long_as_1f1b_and_hides_more_than_it_saves():
     found, parts, whole = measured.reconstructed(), measured.parts(), measured.step_time()
     plain, clever, waited = found["bubble_1f1b"], found["bubble_formula"], parts["v3_bubble"]
-    assert 0.8 < waited / plain < 1
+    assert 0.85 < waited / plain < 1 and clever < 2 / 3 * waited
     assert (waited - clever) / (plain - clever) > 0.6  # most of the saving is gone
     assert parts["v3_overlapped"] / whole == pytest.approx(0.7, abs=0.01)
     hidden = parts["v3_overlapped"] * (

@@ -268,7 +268,7 @@ def played(step: int) -> pipeline.Run:
 
 def _draw_turn(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     told = schematic.told
-    run, (_, many, alone) = played(step), _PLAYED[step]
+    run, alone = played(step), _PLAYED[step][2]
     scale = (WIDTH - LEFT) / (run.makespan if step > 1 else played(3).makespan)
     out = [text(0, 13, _NAMES[step], "ink strong")]
     used = {piece.kind for bar in run.bars for piece in bar.pieces}
@@ -375,8 +375,8 @@ training_turns = Schematic(
         ),
         Step(
             "Let each rack turn round as soon as it can. The gap is only moved about. But what has"
-            " gone forward comes back sooner, and no rack has to keep more than {held} micro-batches,"
-            " where it was {all}.",
+            " gone forward comes back sooner, so no rack has to keep more than {held} micro-batches"
+            " in place of {all}.",
             "Forward and backward passes alternate. Each rack still waits for {wait_5} of the time"
             " beside {work_5} of work.",
         ),

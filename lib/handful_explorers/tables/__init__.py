@@ -6,7 +6,6 @@ from .lifetime_cost import approaches_table, runs_table, splits_table
 from .measurement import classes_table
 from .memory_wall import sharing_table
 from .overtraining import disclosed_table
-from .pipelining import bubbles_table
 from .price_surcharges import cache_table, measured_ratio_table, output_table, surcharge_table
 from .table import Part, Table
 from .tiers import waiting_table
@@ -15,7 +14,6 @@ __all__ = [
     "Part",
     "Table",
     "approaches_table",
-    "bubbles_table",
     "cache_table",
     "classes_table",
     "disclosed_table",
