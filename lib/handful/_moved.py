@@ -37,7 +37,6 @@ MOVED = {
     "handful.tree": "handful.symbolic.expression_tree",
     "handful.written": "handful.symbolic.parse_quantity",
     "handful.simulate": "handful_evidence.simulate",
-    "handful.simulate.gantt": "handful_explorers.tables.pipelining",
     "handful.validation": "handful_evidence.validation",
     "handful.bills": "handful.price_surcharges",
     "handful.passes": "handful.prefill_decode",

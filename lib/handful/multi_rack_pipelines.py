@@ -27,12 +27,12 @@ from __future__ import annotations
 from sympy import Eq, Max
 
 from .latency import batch_that_fits, cache_memory, context_of_cache, step_time
-from .pipelining import activation_memory, activation_memory_gpipe
+from .pipelining import activation_memory, activation_memory_gpipe, handed_on
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
 
-(P, n, n_s, one, N, w, B, B_m, L, b, b0, C, BW, hop, t, w_g, F, c, out, w_train, S_t) = (
+(P, n, n_s, one, N, w, B, B_m, L, b, b0, C, BW, hop, t, w_g, F, c, out, w_train, S_t, new) = (
     quantity.symbol
     for quantity in (
         q.pipeline_stages,
@@ -56,6 +56,7 @@ from .symbolic.formula import Formula
         q.scale_out_bandwidth,
         q.training_bytes,
         q.sequence_tokens,
+        q.tokens_per_step,
     )
 )
 
@@ -195,6 +196,31 @@ token_latency_of_stages = Formula(
     source="1:00:49; hops from 1:15:20",
     meaning="P racks in a pipeline: each reads a P-th of the weights, one after another",
     conventions=(_STAGE, "`batch` is one micro-batch"),
+)
+
+stage_time_of_step = Formula(
+    q.stage_time,
+    q.step_time.symbol / P,
+    using=(step_time,),
+    name="stage_time_of_step",
+    source="1:00:49",
+    meaning="a stage's share of a step: it has as many chips as before for a P-th of the layers",
+    conventions=(_STAGE, "`batch` is one micro-batch", "layers alike"),
+)
+
+port_use = Formula(
+    q.port_use,
+    new * B * q.handed_on.symbol / (n * out * q.stage_time.symbol),
+    using=(handed_on, stage_time_of_step),
+    name="port_use",
+    source="derived",
+    meaning="handing a micro-batch on, over the time until the next one is ready to be handed on",
+    conventions=(
+        _STAGE,
+        "`batch` is one micro-batch",
+        "every chip sends its share through a port of its own",
+        "all stages at work",
+    ),
 )
 
 token_latency_of_one_domain = Formula(

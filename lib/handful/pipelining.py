@@ -169,6 +169,13 @@ fewest_layers_of_chip = Formula(
     conventions=("bandwidth only, no hops",),
 )
 
+handed_on = Formula(
+    q.handed_on,
+    width * w_a,
+    source="50:44",
+    meaning="one copy of an activation, which leaves a stage once",
+)
+
 # Latency ------------------------------------------------------------------------------------------
 
 hop_time = Formula(

@@ -5,26 +5,21 @@ from __future__ import annotations
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
 from handful import experts, pipelining
+from handful.facts import get
 
 from .plotting.explorer import Control, Curve, Explorer, Guess, Mark, Preset, Readout, Scale, Sweep
 
-
-def _ratio(chip: str, network: str | None = None) -> dict[str, float]:
-    """Return a chip's ratio of bandwidths, with a network of another speed where one is named."""
-    ratio = next(g.ratio for g in experts.generations(network) if g.name == chip)
-    assert ratio is not None, f"{chip} has no known bandwidth outside its domain"
-    return {"bandwidth_ratio": ratio}
-
+_PORT = get("interconnects", "InfiniBand NDR")["one_direction_bytes_per_s"]
 
 transfer_ratio = Explorer(
     "transfer-ratio",
-    "Does the network between racks keep up?",
+    "How few layers may a rack have?",
     x=Sweep("layers_per_stage", 1, 64, at=1),
-    y=Scale("Fabric time ÷ network time"),
+    y=Scale("Fabric time ÷ cable time"),
     curves=[
         Curve(
             pipelining.traffic_time_ratio_of_chip,
-            "Your chip, with its port",
+            "Your rack",
             role="total",
             id="yours",
         ),
@@ -34,27 +29,26 @@ transfer_ratio = Explorer(
             role="reference",
             given={"bandwidth_ratio": 8},
         ),
-        Curve(
-            pipelining.traffic_time_ratio,
-            "GB200, 400 Gb/s a chip",
-            given=_ratio("GB200 NVL72", "InfiniBand NDR"),
-            id="narrow",
-        ),
-        Curve(pipelining.traffic_time_ratio, "MI355X, 400 Gb/s a chip", given=_ratio("MI355X")),
-        Curve(pipelining.traffic_time_ratio, "TPU v5p between pods", given=_ratio("TPU v5p")),
     ],
-    marks=[Mark(pipelining.fewest_layers_of_chip, "your chip needs", whole="up")],
+    marks=[
+        Mark(pipelining.fewest_layers_of_chip, "your rack needs", whole="up"),
+    ],
     controls=[
         Control(
             IntSlider(value=8, min=1, max=32),
             "active_experts",
             "Experts of a token, k",
             follows=True,
-        )
+        ),
+        Control(
+            FloatLogSlider(value=_PORT, min=10, max=12, step=0.01),
+            "scale_out_bandwidth",
+            "Port of each chip",
+        ),
     ],
     readouts=[
         Readout(pipelining.fewest_layers_of_chip, "Layers on a stage that suffice", whole="up"),
-        Readout(experts.bandwidth_ratio, "Scale-up over scale-out"),
+        Readout(experts.bandwidth_ratio, "Fabric over port"),
     ],
     presets=[
         Preset(
@@ -69,17 +63,16 @@ transfer_ratio = Explorer(
             "it could be 8 by itself",
             "52:53",
         ),
-        Preset("A dense model", {"active_experts": 1, "layers_per_stage": 8}),
+        Preset("Our two racks", {"active_experts": 8, "layers_per_stage": 30}),
     ],
     guess=Guess(
-        "In each layer a token goes to eight experts and back, over a rack's fast fabric. With one "
-        "layer to a rack it then moves on, once, over a network nine times slower. How many times "
-        "as long as the network is the fabric busy?",
+        "In each layer a token goes to eight experts and back, over a rack's fast fabric. Then it "
+        "moves on, once, through a port that is eighteen times slower. With a single layer to a "
+        "rack, how many times as long as the port is the fabric busy?",
         level="yours",
     ),
-    caption="Above 1, the copies that go to experts keep the fabric busy for longer than the "
-    "hand-over keeps the network busy, "
-    "so cutting between layers costs no time. Bandwidth only: hops come later.",
+    caption="Above 1 the fabric is busy for longer than the cable, so handing tokens on holds "
+    "nobody up. Bandwidth only, with the same bytes for each number on either wire.",
 )
 
 _STAGES = Control(
@@ -155,15 +148,7 @@ schedules = Explorer(
             "a remedy: zero bubble",
             "1:00:31",
         ),
-        Preset(
-            "DualPipe off its formula",
-            {
-                "schedule": "dual_pipe",
-                "micro_batches": 12,
-                "pipeline_stages": 6,
-                "backward_time": 2.6,
-            },
-        ),
+        Preset("From both ends", {"schedule": "dual_pipe", "micro_batches": 8}),
     ],
     caption="Numbers are micro-batches, the bare floor of a row is waiting. Faint bars belong to a "
     "device's second piece of the model, "
@@ -204,84 +189,4 @@ laps = Explorer(
     ],
     caption="Each colour is a micro-batch. When it leaves the last stage, its next token enters "
     "the first one; nothing has to stop and turn round.",
-)
-
-_SHARE = Scale("Bubble, of the whole time", unit="%", log=False, min=0)
-
-bubble_share = Explorer(
-    "bubble-share",
-    "The bubble against micro-batches",
-    x=Sweep("micro_batches", 8, 512, at=32, title="Micro-batches"),
-    y=_SHARE,
-    curves=[
-        Curve(pipelining.bubble_of_total, "GPipe and 1F1B", role="total", id="plain"),
-        Curve(pipelining.bubble_of_total_interleaved, "Interleaved", given={"model_chunks": 2}),
-        Curve(pipelining.bubble_of_total_zero_bubble, "ZB-H1"),
-        Curve(pipelining.bubble_of_total_dual_pipe, "DualPipe"),
-    ],
-    given={"forward_time": 1},
-    controls=[
-        Control(IntSlider(value=8, min=2, max=32), "pipeline_stages", "Stages"),
-        _BACKWARD,
-        _WEIGHTS,
-    ],
-    readouts=[Readout(pipelining.bubble_of_ideal, "GPipe and 1F1B, of the work")],
-    presets=[
-        Preset(
-            "As many as stages",
-            {"pipeline_stages": 8, "micro_batches": 8},
-            "smaller batches always converge better, and run worse",
-            "59:45",
-        ),
-        Preset("DeepSeek-V3's 16 stages", {"pipeline_stages": 16, "micro_batches": 120}),
-        Preset(
-            "Three equal passes",
-            {
-                "pipeline_stages": 8,
-                "micro_batches": 32,
-                "backward_time": 2,
-                "weight_gradient_time": 1,
-            },
-        ),
-    ],
-    caption="ZB-H1 and DualPipe live off the gradients of weights, which nobody waits for. "
-    "DualPipe takes two micro-batches a stage at least, an interleaved schedule a multiple of the "
-    "stages.",
-)
-
-best_micro_batches = Explorer(
-    "best-micro-batches",
-    "How finely to cut a batch",
-    x=Sweep("micro_batches", 1, 1000, at=30, title="Micro-batches"),
-    y=Scale("Time of a training step", log=False, min=0),
-    curves=[Curve(pipelining.pipeline_time, "Step", role="total")],
-    marks=[Mark(pipelining.best_micro_batches, "soonest", whole="near")],
-    controls=[
-        Control(IntSlider(value=8, min=2, max=32), "pipeline_stages", "Stages"),
-        Control(
-            FloatLogSlider(value=1, min=-1, max=1.5, step=0.05),
-            "stage_work_time",
-            "Work of one stage",
-        ),
-        Control(
-            FloatLogSlider(value=5e-3, min=-5, max=-1, step=0.05),
-            "micro_batch_overhead",
-            "Cost of each micro-batch",
-        ),
-    ],
-    readouts=[
-        Readout(pipelining.best_micro_batches, "Soonest with so many", whole="near"),
-        Readout(pipelining.bubble_of_ideal, "Bubble over the work"),
-    ],
-    presets=[
-        Preset("Coarse", {"micro_batches": 4}),
-        Preset(
-            "Fine",
-            {"micro_batches": 400},
-            "smaller batches always converge better, and run worse",
-            "59:45",
-        ),
-        Preset("Four times the work", {"stage_work_time": 4, "micro_batches": 75}),
-    ],
-    caption="Left of the mark stages wait, right of it each micro-batch costs more than it saves.",
 )

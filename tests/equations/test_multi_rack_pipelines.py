@@ -3,6 +3,8 @@
 They are compared with the lecture's cases, published figures and schedules played through.
 """
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +70,24 @@ def test_a_rack_as_published():
     assert on_stages.bandwidth_at_drain(
         domain_capacity=on_stages.domain_capacity(RACK), drain_time=186 / 8000
     ) == pytest.approx(rack)
+
+
+@pytest.mark.parametrize("stages", [2, 4, 8])
+def test_a_port_hands_on_one_micro_batch_in_each_turn_of_its_stage(stages):
+    known = RACK | dict(batch=2000, pipeline_stages=stages, activation_bytes=2)
+    whole = latency.step_time(known)
+    turn = on_stages.stage_time_of_step(known)
+    assert turn == pytest.approx(whole / stages)
+    # Played with as many micro-batches as stages, the first stage starts one in each turn.
+    starts = [
+        start for _, _, stage, start, _ in sim.circle(stages, stages, turn, 0, 3) if not stage
+    ]
+    gaps = {round((b - a) / turn, 6) for a, b in itertools.pairwise(starts)}
+    assert gaps == {1.0}
+    # A chip hands on 2,000 / 72 copies of 7,168 numbers, two bytes each.
+    assert pipelining.handed_on(known) == 14336
+    busy = 2000 / 72 * 14336 / known["scale_out_bandwidth"]
+    assert on_stages.port_use(known) == pytest.approx(busy / turn)
 
 
 @pytest.mark.parametrize("stages", [1, 2, 4, 8])

@@ -148,7 +148,6 @@ COUNTED = ("sequence", "device", "layer")
 COUNTS = {
     "equal_stages",
     "fewest_layers_of_chip",
-    "best_micro_batches",
     "micro_batches_of_batch",
     "balance_pass",
     "break_even_reuses",
@@ -325,8 +324,8 @@ def test_what_is_to_be_guessed_can_be(name):
 
 
 def test_what_questions_say_is_so():
-    ratio = EXPLORERS["transfer-ratio"].values()["readouts"]["Scale-up over scale-out"]
-    assert ratio == 9 and "nine times slower" in EXPLORERS["transfer-ratio"].guess.question
+    ratio = EXPLORERS["transfer-ratio"].values()["readouts"]["Fabric over port"]
+    assert ratio == 18 and "eighteen times slower" in EXPLORERS["transfer-ratio"].guess.question
     assert EXPLORERS["transfer-ratio"].state()["active_experts"] == 8
     over = EXPLORERS["over-racks"]
     known = over.symbol_values(over.state())

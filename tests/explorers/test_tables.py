@@ -10,11 +10,8 @@ from handful_evidence import measured
 from handful_explorers.plotting.measured_ratios import MeasuredRatios
 from handful_explorers.tables import (
     Table,
-    bubbles_table,
     classes_table,
     notation,
-    schedules_table,
-    step_table,
 )
 
 
@@ -56,19 +53,6 @@ def test_the_notation_is_in_its_sections():
     assert len(listing) == 2 and len(soup.select("tbody tr[id]")) == 2
     heads = [head.text for head in soup.select("caption")]
     assert heads == list(dict.fromkeys([q.batch.section, q.context.section]))
-
-
-@pytest.mark.parametrize(
-    "table, count",
-    [
-        (bubbles_table(), 4),
-        (schedules_table(stages=4, micro_batches=8, backward=2, weights=1), 5),
-        (step_table(), 7),
-    ],
-)
-def test_every_row_of_a_table_is_as_long_as_its_head(table, count):
-    assert len(table.rows) == count
-    assert all(len(row) == len(table.head) and all(row[:1]) for row in table.rows)
 
 
 def test_table_and_figure_show_every_class_and_every_row_of_the_dense_model():

@@ -135,17 +135,6 @@ def test_what_a_sentence_rests_on(place, kind, text):
         )
 
 
-HOPS = "batch=2000 pipeline_stages=4 hop_time="
-
-
-def test_one_sentence_says_what_hops_do_to_a_step():
-    """Whatever the scenario: that their length decides, or that both lengths come to the same."""
-    told = [text for place, _, text in STATED if place.startswith("pipelining.md") and HOPS in text]
-    truths = [everywhere(Condition(text)) for text in told]
-    assert len(told) == 3
-    assert all(sum(truth[case] for truth in truths) == 1 for case in truths[0])
-
-
 @pytest.mark.parametrize("page", ["pipelining", "why-pipelining-is-not-wise"])
 def test_a_chapter_says_that_its_steps_have_no_latency_of_layers(page):
     """Its formulas take the bare step, so that the text names what is left out, and how much."""

@@ -681,6 +681,15 @@ stage_time = quantity(r"t_{s}", _time, "time of one stage's work on a micro-batc
 stage_utilisation = quantity(
     r"\upsilon", NONE, "share of the time in which a stage works", unit="%", upper=1
 )
+handed_on = quantity(
+    r"b_{\mathrm{hop}}", _byte / _token, "bytes that a token hands on to the next stage"
+)
+port_use = quantity(
+    r"\upsilon_{\rightarrow}",
+    NONE,
+    "share of the time in which a chip's port hands on activations",
+    unit="%",
+)
 hop_time = quantity(
     r"t_{\mathrm{hop}}", _time, "time on the way from one stage to the next", zero=True
 )

@@ -17,10 +17,12 @@ from .passes import one_pass
 from .reuse import one_weight, what_cancels
 from .sharing import shared_cache
 from .shelf import room_and_door
+from .stages import between_layers, training_turns
 from .training import rebuilt_notes, training_notes
 from .waiting import three_ways
 
 __all__ = [
+    "between_layers",
     "chained_memory",
     "decode_step",
     "expert_layer",
@@ -38,6 +40,7 @@ __all__ = [
     "shared_heads",
     "three_ways",
     "training_notes",
+    "training_turns",
     "two_ways_over",
     "what_cancels",
 ]

@@ -6,7 +6,6 @@ from .lifetime_cost import approaches_table, runs_table, splits_table
 from .measurement import classes_table
 from .memory_wall import sharing_table
 from .overtraining import disclosed_table
-from .pipelining import bubbles_table, schedules_table, step_table
 from .table import Part, Table
 from .tiers import waiting_table
 
@@ -14,13 +13,10 @@ __all__ = [
     "Part",
     "Table",
     "approaches_table",
-    "bubbles_table",
     "classes_table",
     "disclosed_table",
     "runs_table",
-    "schedules_table",
     "sharing_table",
     "splits_table",
-    "step_table",
     "waiting_table",
 ]

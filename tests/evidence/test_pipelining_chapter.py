@@ -1,0 +1,132 @@
+"""What the chapter on pipelining says in words, of its two racks and of schedules."""
+
+from __future__ import annotations
+
+import pytest
+
+from handful import facts
+from handful.query import answer
+from handful_evidence import measured_pipelines as measured
+from handful_evidence.simulate import pipeline
+
+OURS = 'hardware="GB200 NVL72" model="DeepSeek-V3" precision=fp8'
+CROWD = f"batch=5760 context=4096 {OURS}"
+PORT = "activation_bytes=2 scale_out_bandwidth=50e9"
+HOP = f"hop_time micro_batch=5760 stage_devices=72 {PORT} {OURS}"
+
+
+def of(request: str) -> float:
+    return answer(request).value
+
+
+def test_the_cable_is_idle_and_a_token_takes_as_long():
+    half = of(f"stage_time_of_step pipeline_stages=2 {CROWD}")
+    copy, speed = 7168 * 2, 50e9
+    assert of(f"{HOP} wire_latency=0") == pytest.approx(80 * copy / speed)
+    assert of(f"port_use pipeline_stages=2 {PORT} {CROWD}") == pytest.approx(
+        80 * copy / speed / half
+    )
+    # One crossing with all the bytes, and one back that carries only the tokens that were chosen.
+    there, back = of(f"{HOP} wire_latency=3.7e-6"), 3.7e-6
+    assert (there + back) / 2 == pytest.approx(15e-6, rel=0.02)
+    step = of(f"step_time {CROWD}")
+    assert 2 * half + there + back == pytest.approx(step, rel=0.02)
+    assert step == pytest.approx(
+        of(f"full_weight_time {OURS}") + of(f"kv_time {CROWD}"), rel=1e-9
+    )  # "the arithmetic goes on meanwhile and takes less"
+    assert of(f"compute_time {CROWD}") + of(f"attention_time {CROWD}") < step
+
+
+def test_crossing_through_layers_takes_longer_than_a_step():
+    through = of(
+        f"communication_time devices=144 domain_devices=72 scale_out_bandwidth=50e9 {CROWD}"
+    )
+    assert through > 1.5 * of(f"step_time {CROWD}")
+    shape = facts.get("shapes", "DeepSeek-V3")
+    assert shape["layers"] == 31 + 30 and shape["layers"] - shape["dense_layers"] == 58
+
+
+def test_half_the_crowd_makes_a_token_cost_nearly_half_as_much_again():
+    """Two racks for a step of half the crowd at a time, beside one rack for all of it."""
+    apart = 2 * of(f"step_time {CROWD.replace('5760', '2880')}")
+    assert 1.4 < apart / of(f"step_time {CROWD}") < 1.5
+
+
+def test_weights_are_a_twentieth_of_the_rack_and_too_many_for_eight_chips():
+    weights = of(f"weight_memory {OURS}")
+    assert weights / of(f"domain_capacity {OURS}") == pytest.approx(1 / 20, rel=0.01)
+    node = of('domain_memory hardware="H100 SXM" precision=fp8')
+    assert weights / 2 < 0.6 * node < node < weights
+
+
+def test_how_thin_a_stage_may_be():
+    def ratio(layers: int) -> float:
+        return of(
+            f"traffic_time_ratio active_experts=8 layers_per_stage={layers} bandwidth_ratio=18"
+        )
+
+    assert 0.8 < ratio(1) < 1 < 1.5 < ratio(2)
+    assert 61 // 2 == 30  # "pipelines of thirty racks"
+
+
+def test_a_hop_is_a_hundred_times_shorter_than_was_guessed():
+    hop = of(f"{HOP} wire_latency=3.7e-6")
+    assert 3e-3 / hop == pytest.approx(100, rel=0.15)
+    assert round(hop, 6) == 27e-6
+    slow = of(f"token_latency_of_stages pipeline_stages=4 hop_time=3e-3 {CROWD}")
+    assert 5 < slow / of(f"token_latency_of_stages pipeline_stages=4 hop_time=27e-6 {CROWD}") < 6
+
+
+def test_four_micro_batches_fill_four_racks_and_five_where_hops_take_a_quarter():
+    full = [pipeline.decode(4, 4, 1.0, 0.0), pipeline.decode(4, 5, 1.0, 0.25)]
+    assert [row["utilisation"] for row in full] == pytest.approx([1, 1])
+    assert pipeline.decode(4, 4, 1.0, 0.25)["utilisation"] < 1
+    assert 4 * (1 + 0.25) == 5
+
+
+def test_bubbles_that_are_told_in_words():
+    assert of("bubble_of_ideal pipeline_stages=4 micro_batches=8") == 3 / 8
+    assert of("bubble_of_ideal pipeline_stages=16 micro_batches=120") == 1 / 8
+    assert measured.micro_batches() == 120
+    for name in ("v3_stages", "llama3_stages"):
+        assert facts.get("measured_pipelines", name)["value"] == 16
+    runs = {name: pipeline.run(plan(4, 8), 1.0, 2.0, 1.0) for name, plan in SCHEDULES.items()}
+    assert {name: max(run.held) for name, run in runs.items()} | {"dual_pipe": 0} == {
+        "gpipe": 8,
+        "1f1b": 4,
+        "interleaved": 5.5,
+        "zero_bubble": 4,
+        "dual_pipe": 0,
+    }
+    for name, request in FORMS.items():
+        assert of(f"{request} pipeline_stages=4 micro_batches=8") == pytest.approx(
+            runs[name].bubble / runs[name].makespan
+        )
+
+
+SCHEDULES = pipeline.SCHEDULES
+_PASSES = "forward_time=1 backward_time=2 weight_gradient_time=1"
+FORMS = {
+    "gpipe": "bubble_of_total",
+    "1f1b": "bubble_of_total",
+    "interleaved": "bubble_of_total_interleaved model_chunks=2",
+    "zero_bubble": f"bubble_of_total_zero_bubble {_PASSES}",
+    "dual_pipe": f"bubble_of_total_dual_pipe {_PASSES}",
+}
+
+
+def test_what_was_measured_waits_nearly_as_long_as_1f1b_and_hides_more_than_it_saves():
+    found, parts, whole = measured.reconstructed(), measured.parts(), measured.step_time()
+    plain, clever, waited = found["bubble_1f1b"], found["bubble_formula"], parts["v3_bubble"]
+    assert 0.85 < waited / plain < 1 and clever < 2 / 3 * waited
+    assert (waited - clever) / (plain - clever) > 0.6  # most of the saving is gone
+    assert parts["v3_overlapped"] / whole == pytest.approx(0.7, abs=0.01)
+    hidden = parts["v3_overlapped"] * (
+        (found["forward"] + found["backward"]) / found["overlapped"] - 1
+    )
+    assert hidden > plain - clever
+
+
+def test_a_dense_layer_is_many_times_as_wide_as_an_expert():
+    wide = facts.get("shapes", "Llama 3.1 405B")["ffn_dim"]
+    assert wide > 20 * facts.get("shapes", "DeepSeek-V3")["expert_dim"]
