@@ -96,10 +96,10 @@ def _token(step: int) -> list[dict[str, Any]]:
                 arrow(STRIPES + LONG - 14, y - 4, edge + 4, y - 4, "ink", 1.5),
                 arrow(edge + 4, y + 5, STRIPES + LONG - 14, y + 5, "ink", 1.5),
             ]
-    y = {1: TOP + 6, 2: TOP + 6, 3: TOP + 4 + 22 * pitch, 4: TOP + TALL / 2}.get(step)
-    if y is not None:
+    at = {1: TOP + 6, 2: TOP + 6, 3: TOP + 4 + 22 * pitch, 4: TOP + TALL / 2}.get(step)
+    if at is not None:
         x = WIDTH / 2 if step == 4 else STRIPES + 22
-        out.append(named("token", circle(x, y, 5.5, "ink")))
+        out.append(named("token", circle(x, at, 5.5, "ink")))
     return out
 
 
