@@ -10,6 +10,7 @@ from .fast import fast_mode
 from .feistel import feistel_round
 from .heads import shared_heads
 from .ladder import memory_ladder
+from .lives import one_quality, three_bills
 from .reuse import one_weight, what_cancels
 from .shelf import room_and_door
 from .training import rebuilt_notes, training_notes
@@ -22,10 +23,12 @@ __all__ = [
     "feistel_round",
     "growing_cache",
     "memory_ladder",
+    "one_quality",
     "one_weight",
     "rebuilt_notes",
     "room_and_door",
     "shared_heads",
+    "three_bills",
     "three_ways",
     "training_notes",
     "what_cancels",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from .lifetime_cost import approaches_table, runs_table, splits_table
+from .lifetime_cost import lengths_table
 from .measurement import classes_table
 from .memory_wall import sharing_table
 from .multi_rack_pipelines import domains_table, memory_played
-from .overtraining import disclosed_table
 from .pipelining import bubbles_table, schedules_table, step_table
 from .price_surcharges import cache_table, measured_ratio_table, output_table, surcharge_table
 from .racks import generations_table, kernels_table, served_table, traffic_table
@@ -16,22 +15,19 @@ from .tiers import waiting_table
 __all__ = [
     "Part",
     "Table",
-    "approaches_table",
     "bubbles_table",
     "cache_table",
     "classes_table",
-    "disclosed_table",
     "domains_table",
     "generations_table",
     "kernels_table",
+    "lengths_table",
     "measured_ratio_table",
     "memory_played",
     "output_table",
-    "runs_table",
     "schedules_table",
     "served_table",
     "sharing_table",
-    "splits_table",
     "step_table",
     "surcharge_table",
     "traffic_table",
