@@ -119,6 +119,15 @@ bill_ratio_at_optimum = Formula(
     "for a life",
 )
 
+cheapest_bill_ratio = Formula(
+    q.decode_bill_ratio,
+    s - 1,
+    name="cheapest_bill_ratio",
+    source=_SOURCE,
+    conventions=("of a model that is no larger than the one that is cheapest to train",),
+    meaning="decoding's bill over pre-training's at the size whose life is the cheapest",
+)
+
 served_at_optimum = Formula(
     q.inference_tokens,
     h * eta * D * q.decode_bill_ratio.symbol,
@@ -247,8 +256,7 @@ best_tokens_per_parameter = Formula(
 
 matching_size = Formula(
     q.compute_optimal_parameters,
-    v
-    * (A * (1 + alpha / beta) / (A * (v / N) ** alpha + A_d * (u / D) ** beta)) ** (1 / alpha),
+    v * (A * (1 + alpha / beta) / (A * (v / N) ** alpha + A_d * (u / D) ** beta)) ** (1 / alpha),
     name="matching_size",
     source=_SOURCE,
     meaning="size of the model of the same loss that is cheapest to train",
@@ -257,7 +265,7 @@ matching_size = Formula(
 
 loss_size = Formula(
     q.compute_optimal_parameters,
-    v * (A * (1 + alpha / beta) / (q.validation_loss.symbol - floor)) ** (1 / alpha),
+    v * (A * (1 + alpha / beta) / Max(0, q.validation_loss.symbol - floor)) ** (1 / alpha),
     name="loss_size",
     source=_SOURCE,
     meaning="size of the model of this loss that is cheapest to train",

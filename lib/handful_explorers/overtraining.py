@@ -5,8 +5,6 @@ from __future__ import annotations
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider
 
 from handful import chinchilla, lifetime_cost, overtraining
-from handful.symbolic import quantities as q
-from handful.symbolic.formula import Formula
 
 from .plotting.explorer import (
     Control,
@@ -34,19 +32,6 @@ _AS_GOOD = {
 _PRICE = {"device_price": 2 / 3600, "peak_flops": 1e15, "model_flops_utilisation": 1 / 3}
 
 
-def _level(quantity, label: str, value: float) -> Mark:
-    """Return a level line at a value of a quantity."""
-    formula = Formula(
-        quantity,
-        quantity.symbol,
-        name=f"level_{quantity.name}",
-        meaning=label,
-        source="definition",
-        register=False,
-    )
-    return Mark(formula, label, axis="y", given={quantity.name: value})
-
-
 def _log(
     name: str, label: str, value: float, low: float, high: float, step: float = 0.01
 ) -> Control:
@@ -61,8 +46,8 @@ def _efficiency(value: float = 0.3) -> Control:
     )
 
 
-one_quality = Explorer(
-    "one-quality",
+bills_by_size = Explorer(
+    "bills-by-size",
     "Models of one quality, and what their lives cost",
     x=Sweep("active_parameters", 7e10, 6e11, at=1e11, title="Size"),
     y=Scale("Rent of the chips", "$", log=False, min=0, max=1.2e9),
@@ -88,7 +73,6 @@ one_quality = Explorer(
     ],
     readouts=[
         Readout(chinchilla.tokens_to_reach, "Tokens to train on"),
-        Readout(lifetime_cost.lifetime_cost_at_loss, "The whole life"),
     ],
     presets=[
         Preset(

@@ -395,9 +395,7 @@ def test_what_the_chapter_says_of_lives_of_one_quality():
     over, best = {}, {}
     for fit, written in product(FITS, (200e12, 400e12)):
         costs = {
-            size: sum(life(fit, size, written))
-            for size in sizes
-            if lifetime_is_finite(fit, size)
+            size: sum(life(fit, size, written)) for size in sizes if lifetime_is_finite(fit, size)
         }
         best[fit, written] = min(costs, key=costs.get)
         over[fit, written] = sum(life(fit, 100e9, written)) / min(costs.values()) - 1
@@ -428,15 +426,18 @@ def lifetime_is_finite(fit: str, size: float) -> bool:
 
 def test_when_the_models_of_the_chapter_have_paid():
     """The chapter tells some of these in words."""
-    llama, deepseek = ([
-        lifetime_cost.payback_tokens(
-            chinchilla.law(fit),
-            active_parameters=size,
-            pretraining_tokens=read,
-            decode_efficiency=eta,
-        )
-        for fit in FITS
-    ] for size, read, eta in ((8.03e9, 15e12, 0.3), (37e9, 14.8e12, 0.4)))
+    llama, deepseek = (
+        [
+            lifetime_cost.payback_tokens(
+                chinchilla.law(fit),
+                active_parameters=size,
+                pretraining_tokens=read,
+                decode_efficiency=eta,
+            )
+            for fit in FITS
+        ]
+        for size, read, eta in ((8.03e9, 15e12, 0.3), (37e9, 14.8e12, 0.4))
+    )
     assert all(2.95e12 < tokens < 4e12 for tokens in llama)  # "between three and four trillion"
     assert max(llama) < 90 * 10e6 * 20 * 200  # "less than three months"
     days = sorted(tokens / (1.944e6 * 86400) for tokens in deepseek)

@@ -343,7 +343,7 @@ def test_what_questions_say_is_so():
     assert EXPLORERS["transfer-ratio"].state()["active_experts"] == 8
     assert EXPLORERS["copies-that-cross"].state()["active_experts"] == 8
     assert EXPLORERS["copies-that-cross"].state()["domain_devices"] == 72
-    assert EXPLORERS["one-quality"].state()["inference_tokens"] == 200e12
+    assert EXPLORERS["bills-by-size"].state()["inference_tokens"] == 200e12
     price = EXPLORERS["price-to-cache"]
     assert price.symbol_values(price.state())["context"] == 200_000
     assert price.state()["active_parameters"] == 100e9

@@ -400,7 +400,9 @@ decoding_cost = quantity(
     r"\$_{\mathrm{decode}}", _dollar, "rent of the chips for all that a model writes"
 )
 lifetime_cost = quantity(
-    r"\$_{\mathrm{life}}", _dollar, "rent of the chips for training a model and for all that it writes"
+    r"\$_{\mathrm{life}}",
+    _dollar,
+    "rent of the chips for training a model and for all that it writes",
 )
 
 # Experts over chips: where they lie, what travels, and over which wires

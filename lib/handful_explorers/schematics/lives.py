@@ -138,8 +138,8 @@ three_bills = Schematic(
         ),
         Step(
             "In reinforcement learning the model writes as well, to learn from what it wrote. A"
-            " token that is thrown away costs {decode} passes, and one that it learns from {learn}.",
-            "A third bar is nearly as long as the first two together: a forward pass, waiting, and"
+            " token that is thrown away costs {decode} passes, one that it learns from {learn}.",
+            "A third bar is about as long as the first two together: a forward pass, waiting, and"
             " three parts of learning; {learn} in all.",
         ),
         Step(
@@ -208,7 +208,7 @@ def _read(name: str) -> dict[str, str | Number]:
 
 
 def _life(name: str, size: str) -> dict[str, str | Number]:
-    """Return the numbers of a life: billions of weights, trillions of tokens, millions of dollars."""
+    """Return a life in billions of weights, trillions of tokens and millions of dollars."""
     reach = f"[tokens_to_reach validation_loss={{loss}} active_parameters={size} {_FIT}]"
     return {
         f"n_{name}": Number(f"= {size} / 1e9", 3),

@@ -35,9 +35,12 @@ def lengths_table(
     for fit, name in _FIT_NAMES.items():
         runs = (
             best_run(
-                active_parameters, bills * served_tokens, fit=fit, decode_efficiency=decode_efficiency
+                active_parameters,
+                bills * served_tokens,
+                fit=fit,
+                decode_efficiency=decode_efficiency,
             )
             for bills in (1, 2)
         )
         rows.append([name, *(told(run["pretraining_tokens"]) for run in runs)])
-    return Table(["Training, over twenty a weight", "Users alone", "Users and learning"], rows)
+    return Table(["How long?", "Users alone", "Users and learning"], rows)
