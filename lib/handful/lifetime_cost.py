@@ -36,7 +36,31 @@ from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
 
-(N, D, D_inf, u, v, h, eta, tau, A, A_d, alpha, beta, floor, r, s, x, delta, N_star, D_star) = (
+(
+    N,
+    D,
+    D_inf,
+    u,
+    v,
+    c,
+    h,
+    eta,
+    tau,
+    A,
+    A_d,
+    alpha,
+    beta,
+    floor,
+    r,
+    s,
+    x,
+    delta,
+    N_star,
+    D_star,
+    F,
+    mfu,
+    p,
+) = (
     quantity.symbol
     for quantity in (
         q.active_parameters,
@@ -44,6 +68,7 @@ from .symbolic.formula import Formula
         q.inference_tokens,
         q.one_token,
         q.one_parameter,
+        q.flops_per_multiply_add,
         q.training_passes,
         q.decode_efficiency,
         q.tokens_per_parameter,
@@ -58,6 +83,9 @@ from .symbolic.formula import Formula
         q.token_multiple,
         q.compute_optimal_parameters,
         q.compute_optimal_tokens,
+        q.peak_flops,
+        q.model_flops_utilisation,
+        q.device_price,
     )
 )
 
@@ -89,6 +117,15 @@ bill_ratio_at_optimum = Formula(
     conventions=_HELD,
     meaning="decoding's bill over pre-training's, if this size and these tokens are the cheapest "
     "for a life",
+)
+
+cheapest_bill_ratio = Formula(
+    q.decode_bill_ratio,
+    s - 1,
+    name="cheapest_bill_ratio",
+    source=_SOURCE,
+    conventions=("of a model that is no larger than the one that is cheapest to train",),
+    meaning="decoding's bill over pre-training's at the size whose life is the cheapest",
 )
 
 served_at_optimum = Formula(
@@ -212,6 +249,86 @@ best_tokens_per_parameter = Formula(
     source=_SOURCE,
     conventions=_HELD,
     meaning="tokens for each parameter in the cheapest life",
+)
+
+
+# A smaller model against the one that is cheapest to train -------------------------------------
+
+matching_size = Formula(
+    q.compute_optimal_parameters,
+    v * (A * (1 + alpha / beta) / (A * (v / N) ** alpha + A_d * (u / D) ** beta)) ** (1 / alpha),
+    name="matching_size",
+    source=_SOURCE,
+    meaning="size of the model of the same loss that is cheapest to train",
+    conventions=("the exchange rate is 1",),
+)
+
+loss_size = Formula(
+    q.compute_optimal_parameters,
+    v * (A * (1 + alpha / beta) / Max(0, q.validation_loss.symbol - floor)) ** (1 / alpha),
+    name="loss_size",
+    source=_SOURCE,
+    meaning="size of the model of this loss that is cheapest to train",
+    conventions=("the exchange rate is 1",),
+)
+
+matching_size_tokens = Formula(
+    q.compute_optimal_tokens,
+    matching_tokens.expression,
+    using=(matching_size,),
+    name="matching_size_tokens",
+    source=_SOURCE,
+    meaning="tokens on which that model is trained",
+    conventions=("the exchange rate is 1",),
+)
+
+payback_tokens = Formula(
+    q.inference_tokens,
+    h * eta * Max(0, (N * D - N_star * D_star) / (N_star - N)),
+    using=(matching_size_tokens, matching_size),
+    name="payback_tokens",
+    source=_SOURCE,
+    conventions=_HELD,
+    meaning="tokens to decode until a smaller, longer trained model has paid back what its "
+    "training cost more, beside the model of the same loss that is cheapest to train",
+)
+
+rule_tokens = Formula(
+    q.pretraining_tokens,
+    tau * N,
+    name="rule_tokens",
+    source="91:31",
+    meaning="so many tokens for each active parameter",
+)
+
+# In money, at the price of a chip ------------------------------------------------------------------
+
+training_cost_at_loss = Formula(
+    q.training_cost,
+    p * h * c * N * D / (F * mfu),
+    using=(chinchilla.tokens_to_reach,),
+    name="training_cost_at_loss",
+    source=_SOURCE,
+    meaning="rent of the chips that train a model of this size to a loss",
+    conventions=("6 FLOPs for each weight and token", *_HELD),
+)
+
+decoding_cost = Formula(
+    q.decoding_cost,
+    p * c * N * D_inf / (F * mfu * eta),
+    source="82:13",
+    meaning="rent of the chips for so many decoded tokens",
+    conventions=("2 FLOPs for each weight and token, at the efficiency of decoding",),
+)
+
+lifetime_cost_at_loss = Formula(
+    q.lifetime_cost,
+    q.training_cost.symbol + q.decoding_cost.symbol,
+    using=(training_cost_at_loss, decoding_cost),
+    name="lifetime_cost_at_loss",
+    source=_SOURCE,
+    meaning="both together, for models of the same loss",
+    conventions=_HELD,
 )
 
 

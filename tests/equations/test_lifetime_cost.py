@@ -4,6 +4,7 @@ It is compared with numerical minimisation and with published examples.
 """
 
 import math
+import operator
 from itertools import product
 from pathlib import Path
 
@@ -334,49 +335,116 @@ def test_served_at_optimum_is_zero_where_the_model_is_too_large():
     assert lifetime_cost.exchange_rate(known) < 1
 
 
-def test_the_tables_are_of_the_library_s_numbers():
-    head, rows = tables.runs_table()
-    assert len(head) == 6 and [row[0].split()[0] for row in rows] == ["200", "200", "100", "100"]
-    assert rows[0][1:] == [
-        "as much as serving",
-        "250\xa0trillion tokens",
-        "× 126",
-        "120\xa0trillion tokens",
-        "× 61",
-    ]
-    assert rows[1][1:] == [
-        "none",
-        "160\xa0trillion tokens",
-        "× 78",
-        "76\xa0trillion tokens",
-        "× 38",
-    ]
-    assert rows[2][2:] == rows[1][2:]  # half the traffic with learning is all of it without
-    head, rows = tables.splits_table()
+def test_the_table_is_of_the_library_s_numbers():
+    head, rows = tables.lengths_table()
+    assert len(head) == 3
     assert [[cell.replace("\xa0", " ") for cell in row[1:]] for row in rows] == [
-        ["× 1.6", "4 %", "1 %", "8 %"],
-        ["× 4.6", "34 %", "9 %", "2 %"],
-    ]
-    head, rows = tables.approaches_table()
-    assert [row[1:] for row in rows] == [
-        ["20", "20", "27", "23"],
-        ["22", "25", "61", "18"],
-        ["21", "26", "94", "16"],
+        ["220 trillion tokens, × 111"] * 2,
+        ["76 trillion tokens, × 38", "120 trillion tokens, × 61"],
+        ["160 trillion tokens, × 78", "250 trillion tokens, × 126"],
     ]
 
 
-def test_the_inputs_that_the_chapter_repeats_are_its_own_results():
-    """A live number goes into the next one in two digits.
+LECTURE_RUN = dict(active_parameters=100e9, pretraining_tokens=200e12)
+LECTURE = dict(**LECTURE_RUN, decode_efficiency=0.3)
 
-    The numbers are 13 and 36, and 76 trillion.
-    """
-    run = dict(active_parameters=37e9, pretraining_tokens=14.8e12, decode_efficiency=0.4)
-    served = [lifetime_cost.served_at_optimum(chinchilla.law(fit), **run) for fit in FITS]
-    assert served == pytest.approx([13e12, 36e12], rel=0.015)
-    tokens = lifetime_cost.best_run(100e9, 200e12, decode_efficiency=0.3)["pretraining_tokens"]
-    assert tokens == pytest.approx(76e12, rel=0.005)
-    for fit in FITS:  # "costs only 38 to 45 %": learning and serving a third each
-        assert 0.37 < lifetime_cost.lifetime_share(chinchilla.law(fit), decode_bill_ratio=2) < 0.46
+
+@pytest.mark.parametrize("fit", FITS)
+def test_a_longer_training_is_paid_back_when_the_lives_cost_the_same(fit):
+    law = chinchilla.law(fit)
+    twin = lifetime_cost.matching_size(law, **LECTURE_RUN)
+    tokens = lifetime_cost.matching_size_tokens(law, **LECTURE_RUN)
+    losses = [
+        chinchilla.fitted_loss(law, active_parameters=size, pretraining_tokens=read)
+        for size, read in ((100e9, 200e12), (twin, tokens))
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-12)
+    assert lifetime_cost.loss_size(law, validation_loss=losses[0]) == pytest.approx(twin)
+    found = chinchilla.least_lifetime(losses[0], 0, fit=fit)
+    assert found["active_parameters"] == pytest.approx(twin, rel=1e-4)
+    back = lifetime_cost.payback_tokens(law, **LECTURE)
+    assert 100e9 * (3 * 200e12 + back / 0.3) == pytest.approx(twin * (3 * tokens + back / 0.3))
+
+
+def test_a_model_that_reads_too_little_has_nothing_to_pay_back():
+    for fit in FITS:
+        undertrained = LECTURE | {"active_parameters": 540e9, "pretraining_tokens": 0.78e12}
+        assert lifetime_cost.payback_tokens(chinchilla.law(fit), **undertrained) == 0
+
+
+def life(fit: str, size: float, written: float) -> tuple[float, float]:
+    """Return what it costs to train and to use a model as good as the lecture's, in dollars."""
+    law = chinchilla.law(fit)
+    known = law | {
+        "validation_loss": chinchilla.fitted_loss(law, **LECTURE_RUN),
+        "active_parameters": size,
+        "inference_tokens": written,
+        "decode_efficiency": 0.3,
+        "device_price": 2 / 3600,
+        "peak_flops": 1e15,
+        "model_flops_utilisation": 1 / 3,
+    }
+    bills = lifetime_cost.training_cost_at_loss(known), lifetime_cost.decoding_cost(known)
+    assert lifetime_cost.lifetime_cost_at_loss(known) == pytest.approx(sum(bills))
+    return bills
+
+
+def test_what_the_chapter_says_of_lives_of_one_quality():
+    """The chapter types these numbers, since no formula gives them."""
+    sizes = [(60 + i / 4) * 1e9 for i in range(1600)]
+    over, best = {}, {}
+    for fit, written in product(FITS, (200e12, 400e12)):
+        costs = {
+            size: sum(life(fit, size, written)) for size in sizes if lifetime_is_finite(fit, size)
+        }
+        best[fit, written] = min(costs, key=costs.get)
+        over[fit, written] = sum(life(fit, 100e9, written)) / min(costs.values()) - 1
+    assert over["besiroglu", 200e12] == pytest.approx(0.142, abs=0.001)  # "14 %", "a seventh"
+    assert over["hoffmann", 200e12] == pytest.approx(0.01, abs=0.001)
+    assert over["besiroglu", 400e12] == pytest.approx(0.03, abs=0.002)
+    assert over["hoffmann", 400e12] == pytest.approx(0.01, abs=0.004)
+    assert best["besiroglu", 200e12] == pytest.approx(120e9, rel=0.02)
+    crossing = min(
+        (size for size in sizes if lifetime_is_finite("besiroglu", size)),
+        key=lambda size: abs(math.log(operator.truediv(*life("besiroglu", size, 200e12)))),
+    )
+    assert crossing == pytest.approx(98e9, abs=0.6e9)
+    # "costs six times as much", "at about a billion dollars", "about half, or less"
+    for fit, dearer, share in (("besiroglu", 6.3, 0.42), ("hoffmann", 2.1, 0.51)):
+        twin = lifetime_cost.matching_size(chinchilla.law(fit), **LECTURE_RUN)
+        ours, its = life(fit, 100e9, 200e12), life(fit, twin, 200e12)
+        assert ours[0] / its[0] == pytest.approx(dearer, abs=0.05)
+        assert sum(ours) / sum(its) == pytest.approx(share, abs=0.005)
+        saved = (its[1] - ours[1]) / 200  # dollars a trillion tokens
+        assert 2.5e6 < saved < 4e6
+    assert sum(its) < 0.9e9 < sum(life("besiroglu", 434.8e9, 200e12)) < 1.01e9
+
+
+def lifetime_is_finite(fit: str, size: float) -> bool:
+    return math.isfinite(life(fit, size, 1.0)[0])
+
+
+def test_when_the_models_of_the_chapter_have_paid():
+    """The chapter tells some of these in words."""
+    llama, deepseek = (
+        [
+            lifetime_cost.payback_tokens(
+                chinchilla.law(fit),
+                active_parameters=size,
+                pretraining_tokens=read,
+                decode_efficiency=eta,
+            )
+            for fit in FITS
+        ]
+        for size, read, eta in ((8.03e9, 15e12, 0.3), (37e9, 14.8e12, 0.4))
+    )
+    assert all(2.95e12 < tokens < 4e12 for tokens in llama)  # "between three and four trillion"
+    assert max(llama) < 90 * 10e6 * 20 * 200  # "less than three months"
+    days = sorted(tokens / (1.944e6 * 86400) for tokens in deepseek)
+    assert days == pytest.approx([3 * 7, 4 * 7], rel=0.07)
+    paid = [lifetime_cost.payback_tokens(chinchilla.law(fit), **LECTURE) for fit in FITS]
+    assert all(tokens < 200e12 / 4 for tokens in paid)
+    assert 12 < max(paid) / 200e12 * 60 < 14  # "after a fortnight"
 
 
 def test_what_the_assignment_says_of_its_students_companies():

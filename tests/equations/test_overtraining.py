@@ -14,7 +14,6 @@ from handful.facts import get
 from handful.symbolic import quantities as q
 from handful.symbolic.derivation import Derivation, DerivationError
 from handful_evidence import published_tokens
-from handful_explorers import tables
 
 
 def test_six_n_d_is_two_forward_and_four_backward():
@@ -273,22 +272,3 @@ def test_the_price_of_a_run_is_hours_times_rent():
     assert o.training_cost_of_run(known) == pytest.approx(
         o.training_cost(known, training_flops=flops)
     )
-
-
-def test_the_table_of_disclosed_models_leaves_out_what_was_not_read():
-    head, rows = tables.disclosed_table()
-    assert head[-1] == "Over 20 for each"
-    assert [row[0] for row in rows] == [
-        r["name"] for r in published_tokens.trained_models() if r["verified"]
-    ]
-    assert rows[0][0] == "Qwen3 30B-A3B" and rows[0][3] == "× 545"
-
-
-def test_multiples_are_shown_whole_from_ten_on_and_to_a_tenth_below():
-    exact = {row["name"]: row["overtraining_multiple"] for row in published_tokens.trained_models()}
-    for name, *_, shown in tables.disclosed_table()[1]:
-        assert (
-            shown == f"× {exact[name]:.0f}"
-            if exact[name] >= 10
-            else shown == f"× {exact[name]:.1f}"
-        ), name

@@ -331,7 +331,7 @@ def test_what_questions_say_is_so():
     known = over.symbol_values(over.state())
     assert known["batch"] == 5760 and "5,760 people" in over.guess.question
     assert known["domain_devices"] == 72 and "72 make a rack" in over.guess.question
-    assert EXPLORERS["three-bills"].state()["pretraining_tokens"] == 200e12
+    assert EXPLORERS["bills-by-size"].state()["inference_tokens"] == 200e12
     price = EXPLORERS["price-to-cache"]
     assert price.symbol_values(price.state())["context"] == 200_000
     assert price.state()["active_parameters"] == 37e9

@@ -3,9 +3,38 @@
 import numpy as np
 import pytest
 
-from handful_explorers.overtraining import hundredfold, price_of_a_run
-from handful_explorers.plotting.explorer import ExplorerError
+from handful.overtraining import training_cost_of_run
+from handful_explorers.overtraining import hundredfold
+from handful_explorers.plotting.explorer import Explorer, ExplorerError, Preset, Readout
 from handful_explorers.plotting.scenes import distribution as d
+
+price_of_a_run = Explorer(
+    "price-of-a-run",
+    "What a run costs",
+    kind="distribution",
+    numbers={"result": Readout(training_cost_of_run, "Rent for the final run")},
+    data=d.uncertain(
+        training_cost_of_run,
+        pretraining_tokens="tokens of pre-training",
+        active_parameters="active size",
+        model_flops_utilisation="use of the chips",
+        device_price="rent of a chip",
+    ),
+    given={
+        "pretraining_tokens": 200e12,
+        "active_parameters": 100e9,
+        "model_flops_utilisation": 0.35,
+        "peak_flops": 989e12,
+        "device_price": 2 / 3600,
+    },
+    controls=[
+        d.factor(1, 2, "Tokens known to within ×"),
+        d.factor(2, 2, "Active size known to within ×"),
+        d.factor(3, 1.4, "Use of the chips, ×", 2.5),
+        d.factor(4, 1.5, "Rent of a chip, ×", 4),
+    ],
+    presets=[Preset("Known model", {"factor_1": 1, "factor_2": 1})],
+)
 
 
 def test_draws_are_standard_normal_and_independent():
@@ -69,8 +98,6 @@ def test_an_input_cannot_pass_its_bound():
 
 
 def test_too_many_uncertain_inputs():
-    from handful.overtraining import training_cost_of_run
-
     with pytest.raises(ExplorerError, match="1 to 5 uncertain inputs; got 0"):
         d.uncertain(training_cost_of_run)
 

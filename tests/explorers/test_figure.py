@@ -370,18 +370,6 @@ def test_widths_are_those_of_the_font():
     assert len(off) > 100 and min(off.values()) >= 0.85 and max(off.values()) <= 1.2, off
 
 
-def test_months_keep_their_names():
-    explorer = EXPLORERS["published-traffic"]
-    months = [
-        label.text
-        for label in drawn("published-traffic")
-        if re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", label.text)
-    ]
-    assert (
-        sorted(months) == sorted(point[2] for point in explorer.points[0].at) and len(months) == 5
-    )
-
-
 WORDS = [
     "0.125",
     "GPT-4.125 & 3.14159 < 2.71828",

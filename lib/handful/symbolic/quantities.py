@@ -396,6 +396,14 @@ training_chip_time = quantity(
 )
 training_time = quantity(r"T_{\mathrm{train}}", _time, "time that a training run takes")
 training_cost = quantity(r"\$_{\mathrm{train}}", _dollar, "rent of the chips for a training run")
+decoding_cost = quantity(
+    r"\$_{\mathrm{decode}}", _dollar, "rent of the chips for all that a model writes"
+)
+lifetime_cost = quantity(
+    r"\$_{\mathrm{life}}",
+    _dollar,
+    "rent of the chips for training a model and for all that it writes",
+)
 
 # Experts over chips: where they lie, what travels, and over which wires
 section("Experts on racks")

@@ -14,6 +14,7 @@ from .heads import shared_heads
 from .kink import price_kink
 from .ladder import memory_ladder
 from .passes import one_pass
+from .lives import one_quality, three_bills
 from .reuse import one_weight, what_cancels
 from .sharing import shared_cache
 from .shelf import room_and_door
@@ -32,12 +33,14 @@ __all__ = [
     "memory_ladder",
     "nine_boxes",
     "one_pass",
+    "one_quality",
     "one_weight",
     "price_kink",
     "rebuilt_notes",
     "room_and_door",
     "shared_cache",
     "shared_heads",
+    "three_bills",
     "three_ways",
     "training_notes",
     "training_turns",

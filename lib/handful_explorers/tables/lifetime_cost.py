@@ -2,110 +2,45 @@
 
 from __future__ import annotations
 
-from handful import chinchilla
-from handful.lifetime_cost import best_run, bill_ratio_at_optimum, matching_tokens, split_excess
+from handful import overtraining
+from handful.lifetime_cost import best_run
 
 from .table import Table
 
-_FIT_NAMES = {"hoffmann": "as published", "besiroglu": "refitted"}
+_FIT_NAMES = {"besiroglu": "Law, refitted", "hoffmann": "Law, as published"}
 
 
-def splits_table(active_parameters: float = 100e9, pretraining_tokens: float = 200e12) -> Table:
-    r"""Return what three rules for the split would cost, as head and rows of text for a page.
-
-    They are for a model of this size and training.
-
-    By each fit, the model is taken to be the cheapest for its life, which fixes the best split.
-
-    >>> splits_table()[1][0]
-    ['as published', '× 1.6', '4\xa0%', '1\xa0%', '8\xa0%']
-    """
-    rows = []
-    for fit, name in _FIT_NAMES.items():
-        best = bill_ratio_at_optimum(
-            chinchilla.law(fit),
-            active_parameters=active_parameters,
-            pretraining_tokens=pretraining_tokens,
-        )
-        costs = [split_excess(chosen, best, fit=fit) for chosen in (1, 2, 3)]
-        rows.append([name, f"× {best:.1f}"] + [f"{100 * cost:.0f}\xa0%" for cost in costs])
-    return Table(
-        [
-            "Law",
-            "Decoding over pre-training at the least cost",
-            "Two equal bills cost more",
-            "Three equal bills",
-            "25, 25 and 50",
-        ],
-        rows,
-    )
-
-
-def runs_table(
+def lengths_table(
     active_parameters: float = 100e9,
-    served: tuple[float, ...] = (200e12, 100e12),
+    served_tokens: float = 200e12,
     decode_efficiency: float = 0.3,
 ) -> Table:
-    r"""Return `best_run` by both fits, as head and rows of text for a page.
+    r"""Return how long to train a model by equal bills and by two fits of one law, for a page.
 
-    The rows are with and without reinforcement learning.
+    The columns are for users alone, and for as large a bill of reinforcement learning as theirs.
 
-    Where it is counted, its bill is that of serving, as in the lecture's three equal bills.
-
-    >>> runs_table()[1][0]  # doctest: +NORMALIZE_WHITESPACE
-    ['200\xa0trillion tokens', 'as much as serving', '250\xa0trillion tokens', '× 126',
-     '120\xa0trillion tokens', '× 61']
+    >>> lengths_table()[1][1]  # doctest: +NORMALIZE_WHITESPACE
+    ['Law, refitted', '76\xa0trillion tokens, ×\xa038', '120\xa0trillion tokens, ×\xa061']
     """
     from handful.units import format_value
 
-    head = ["Tokens served", "Bill of reinforcement learning"] + [
-        f"{what}, {name}"
-        for name in _FIT_NAMES.values()
-        for what in ("Tokens to train on", "over the rule of 20")
-    ]
-    rows = []
-    for tokens in served:
-        for bills, label in ((2, "as much as serving"), (1, "none")):
-            row = [format_value(tokens, "token"), label]
-            for fit in _FIT_NAMES:
-                run = best_run(
-                    active_parameters, bills * tokens, fit=fit, decode_efficiency=decode_efficiency
-                )
-                row += [
-                    format_value(run["pretraining_tokens"], "token", 2),
-                    f"× {run['tokens_per_parameter'] / 20:.0f}",
-                ]
-            rows.append(row)
-    return Table(head, rows)
+    def told(tokens: float) -> str:
+        times = tokens / (20 * active_parameters)
+        return f"{format_value(tokens, 'token', 2)}, ×\xa0{times:.0f}"
 
-
-def approaches_table() -> Table:
-    r"""Return tokens for each parameter by Hoffmann's three approaches and by the refit.
-
-    The form is head and rows of text for a page.
-
-    The three are `chinchilla.published_optima`; the last column is `matching_tokens` by the refit.
-
-    >>> approaches_table()[1][-1]
-    ['1\xa0trillion', '21', '26', '94', '16']
-    """
-    from handful.units import format_value
-
-    published: dict[float, list[float]] = {}
-    for row in sorted(chinchilla.published_optima(), key=lambda row: row["approach"]):
-        published.setdefault(row["active_parameters"], []).append(row["pretraining_tokens"])
-    refit = chinchilla.law("besiroglu")
-    rows = []
-    for size, tokens in published.items():
-        tokens.append(matching_tokens(refit, compute_optimal_parameters=size))
-        rows.append([format_value(size, "1")] + [f"{count / size:.0f}" for count in tokens])
-    return Table(
-        [
-            "Compute-optimal size",
-            "Approach 1",
-            "Approach 2",
-            "Approach 3",
-            "Refit of approach 3",
-        ],
-        rows,
+    equal = served_tokens * overtraining.pretraining_per_inference_token(
+        decode_efficiency=decode_efficiency
     )
+    rows = [["Equal bills", told(equal), told(equal)]]
+    for fit, name in _FIT_NAMES.items():
+        runs = (
+            best_run(
+                active_parameters,
+                bills * served_tokens,
+                fit=fit,
+                decode_efficiency=decode_efficiency,
+            )
+            for bills in (1, 2)
+        )
+        rows.append([name, *(told(run["pretraining_tokens"]) for run in runs)])
+    return Table(["How long?", "Users alone", "Users and learning"], rows)

@@ -1,0 +1,283 @@
+"""What a model's life costs: the bills of its tokens, and lives of one quality as rectangles.
+
+The bars of the first drawing are as long as a token keeps a chip busy, and its boxes as large as
+the bills.  In the second a rectangle is as wide as a model has weights and as high as the tokens
+that pass it, so that its area is its bill.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..plotting.scenes.shapes import line, rect, text
+from .schematic import WIDTH, Number, Schematic, Step, named
+
+READ, WRITTEN, LEARNED = "c3", "c2", "c5"
+
+# Three bills --------------------------------------------------------------------------------------
+
+PASS = 49.0  # pixels for which one forward pass keeps a chip busy
+BEAM, ARM, HANG, PAN = 212, 112, 118, 44  # of the balance
+HEAVY = 44.0  # height of the box of the users' bill
+
+
+def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    told, value = schematic.told, schematic.value
+    train, decode, learn = (value(name) * PASS for name in ("train", "decode", "learn"))
+    out = [
+        text(0, 13, "A token read in training", "ink strong"),
+        text(WIDTH, 13, f"{told['train']} passes", READ, "end"),
+        rect(0, 20, PASS - 1, 20, READ),
+        rect(PASS, 20, train - PASS, 20, READ),
+        text(PASS / 2, 34, "forward", "paper small", "middle"),
+        text((PASS + train) / 2, 34, "backward", "paper small", "middle"),
+    ]
+    if step >= 2:
+        out += [
+            text(0, 63, "A token written for a user", "ink strong"),
+            text(WIDTH, 63, f"{told['decode']} passes", WRITTEN, "end"),
+            rect(0, 70, PASS - 1, 20, WRITTEN),
+            text(PASS / 2, 84, "forward", "paper small", "middle"),
+            rect(PASS, 70, decode - PASS, 20, f"{WRITTEN} faint"),
+            text((PASS + decode) / 2, 84, "wait for memory", "ink small", "middle"),
+        ]
+    if step >= 4:
+        out += [
+            text(0, 113, "A token written to learn from", "ink strong"),
+            text(WIDTH, 113, f"{told['learn']} passes", LEARNED, "end"),
+            rect(0, 120, PASS - 1, 20, LEARNED),
+            text(PASS / 2, 134, "forward", "paper small", "middle"),
+            rect(PASS, 120, decode - PASS, 20, f"{LEARNED} faint"),
+            text((PASS + decode) / 2, 134, "wait for memory", "ink small", "middle"),
+            rect(decode + 1, 120, learn - decode - 1, 20, LEARNED),
+            text((decode + learn) / 2, 134, "learn", "paper small", "middle"),
+        ]
+    return out
+
+
+def _balance(right: float, left: float) -> tuple[list[dict[str, Any]], float]:
+    """Draw a balance under two weights, and return by how much its right end has sunk."""
+    sunk = 62 * (right - left) / (right + left)
+    middle = WIDTH / 2
+    out = [
+        line(middle, BEAM, middle, BEAM + HANG + 30, "soft thick"),
+        line(middle - 34, BEAM + HANG + 30, middle + 34, BEAM + HANG + 30, "soft thick"),
+        line(middle - ARM, BEAM - sunk, middle + ARM, BEAM + sunk, "ink thick"),
+    ]
+    for side, low in ((-1, -sunk), (1, sunk)):
+        x, y = middle + side * ARM, BEAM + low
+        out += [
+            line(x, y, x - PAN, y + HANG, "soft"),
+            line(x, y, x + PAN, y + HANG, "soft"),
+            line(x - PAN - 4, y + HANG, x + PAN + 4, y + HANG, "ink thick"),
+        ]
+    return out, sunk
+
+
+def _draw_bills(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    out = _bars(step, schematic)
+    if step < 3:
+        return out
+    told, value = schematic.told, schematic.value
+    users = value("decode")
+    bills = users if step < 5 else 2 * users  # the third is taken to be as large
+    drawn, sunk = _balance(bills, value("train"))
+    tall = HEAVY * value("train") / users
+    left, right, wide = WIDTH / 2 - ARM, WIDTH / 2 + ARM, 74
+    up, down = BEAM - sunk + HANG - 2, BEAM + sunk + HANG - 2
+    out += [
+        *drawn,
+        text(0, 176, "The bills", "ink strong"),
+        named("read", rect(left - wide / 2, up - tall, wide, tall, READ)),
+        named("reading", text(left, up - tall / 2 + 4, "reading", "paper", "middle")),
+        named("users", rect(right - wide / 2, down - HEAVY, wide, HEAVY, WRITTEN)),
+        named("users'", text(right, down - HEAVY / 2 + 4, "users", "paper", "middle")),
+    ]
+    if step < 5:
+        out.append(text(left, up + 20, f"{told['tokens']}", "ink small", "middle"))
+        out.append(text(right, down + 20, f"{told['tokens']}", "ink small", "middle"))
+    else:
+        top = down - 2 * HEAVY - 2
+        out += [
+            rect(right - wide / 2, top, wide, HEAVY, LEARNED),
+            text(right, top + HEAVY / 2 + 4, "learning", "paper", "middle"),
+        ]
+    return out
+
+
+three_bills = Schematic(
+    "three-bills",
+    "Three bills of one life",
+    height=372,
+    numbers={
+        "eta": Number("= 0.3", unit="%"),
+        "train": Number("= 3", 1),
+        "decode": "= 1 / {eta}",
+        "learn": "= {decode} + {train}",
+        "tokens": Number("= 200e12", 2, "token"),
+    },
+    steps=[
+        Step(
+            "A token of the training text goes through the model forward, and then the error comes"
+            " back, which takes twice as much arithmetic. Together that is the work of three"
+            " forward passes.",
+            "A bar of three equal parts: one for the forward pass, two for the way back.",
+        ),
+        Step(
+            "A token that the model writes needs one forward pass. But it is written alone, after"
+            " the one before, and the chips mostly wait for their memory. Used only {eta} as well,"
+            " they are busy for {decode} passes.",
+            "A second bar: one part is the forward pass, and the rest is waiting for memory. It"
+            " ends a little beyond the first bar, at {decode} parts.",
+        ),
+        Step(
+            "So a token written costs about as much as a token read. Let a model read {tokens} in"
+            " training and write as many for its users, and the two bills nearly balance.",
+            "A balance. On its left pan lies the bill for reading {tokens}, on its right pan that"
+            " for writing as many for users. The right one is a little lower.",
+        ),
+        Step(
+            "In reinforcement learning the model writes as well, to learn from what it wrote. A"
+            " token that is thrown away costs {decode} passes, one that it learns from {learn}.",
+            "A third bar is about as long as the first two together: a forward pass, waiting, and"
+            " three parts of learning; {learn} in all.",
+        ),
+        Step(
+            "The lecture guesses that learning costs as much as each of the other two. Then"
+            " everything that the model writes weighs about twice as much as what it has read.",
+            "The box of learning lies on the box of the users, and the balance tips to the right.",
+        ),
+    ],
+    draw=_draw_bills,
+    caption="Passes and bills to scale, with decoding at {eta} of the efficiency of training. The"
+    " number of weights is in all the bills, so it does not matter here.",
+)
+
+# Lives of one quality -----------------------------------------------------------------------------
+
+SIZES = ("twin", "large", "best", "lecture", "small")  # from the largest
+BASE, ACROSS, UP, GAP = 286.0, 0.3, 0.4, 12.0  # pixels a billion weights, and a trillion tokens
+SHOWN = {
+    1: (("twin",), False),
+    2: (("twin", "lecture"), False),
+    3: (("twin", "lecture"), True),
+    4: (("twin", "large", "best", "lecture"), True),
+    5: (SIZES, True),
+}
+
+
+def _draw_lives(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    told, value = schematic.told, schematic.value
+    shown, served = SHOWN[step]
+    out = [
+        line(0, BASE + 0.5, WIDTH, BASE + 0.5, "soft"),
+        text(0, 13, "wide as the weights,", "ink"),
+        text(0, 30, "high as the tokens", "ink"),
+        rect(0, 42, 11, 11, READ),
+        text(17, 52, "read in training", "ink"),
+        text(WIDTH, BASE + 36, "billion weights", "ink small", "end"),
+    ]
+    if served:
+        out += [rect(0, 61, 11, 11, WRITTEN), text(17, 71, "written for users", "ink")]
+    x = 0.0
+    for name in SIZES:
+        wide = value(f"n_{name}") * ACROSS
+        if name in shown:
+            tall = value(f"d_{name}") * UP
+            top = BASE - tall
+            out.append(rect(x, top, wide, tall, READ))
+            if served:
+                more = value("written") * UP
+                top -= more
+                out.append(rect(x, top, wide, more, WRITTEN))
+            cost = told[f"life_{name}" if served else f"read_{name}"]
+            out.append(
+                named(f"{name} {cost}", text(x + wide / 2, top - 6, f"${cost}M", "ink", "middle"))
+            )
+            out.append(text(x + wide / 2, BASE + 18, told[f"n_{name}"], "ink", "middle"))
+        x += wide + GAP
+    return out
+
+
+_FIT = "fit=besiroglu"
+
+
+def _read(name: str) -> dict[str, str | Number]:
+    """Return what it costs to train a model, in millions of dollars."""
+    return {f"read_{name}": Number(f"= {{n_{name}}} * {{d_{name}}} * {{price}} / 1e6", 2)}
+
+
+def _life(name: str, size: str) -> dict[str, str | Number]:
+    """Return a life in billions of weights, trillions of tokens and millions of dollars."""
+    reach = f"[tokens_to_reach validation_loss={{loss}} active_parameters={size} {_FIT}]"
+    return {
+        f"n_{name}": Number(f"= {size} / 1e9", 3),
+        f"d_{name}": Number(f"= {reach} / 1e12", 2),
+        f"life_{name}": Number(
+            f"= {{n_{name}}} * ({{d_{name}}} + {{written}}) * {{price}} / 1e6", 3
+        ),
+    }
+
+
+_RUN = "active_parameters=100e9 pretraining_tokens=200e12"
+one_quality = Schematic(
+    "one-quality",
+    "Five lives of the same quality",
+    height=326,
+    numbers={
+        "price": Number("= 10000", 2, "$"),
+        "loss": f"fitted_loss {_RUN} {_FIT}",
+        "tokens": Number("= 200e12", 2, "token"),
+        "written": Number(
+            "= 200 * [pretraining_per_inference_token decode_efficiency=0.3]", 3, "1"
+        ),
+        "twin_size": Number(f"matching_size {_RUN} {_FIT}", 3, "1"),
+        **_life("twin", "{twin_size}"),
+        **_read("twin"),
+        **_life("large", "200e9"),
+        **_life("best", "120e9"),
+        **_life("lecture", "100e9"),
+        **_read("lecture"),
+        **_life("small", "90e9"),
+    },
+    steps=[
+        Step(
+            "This is the model that is cheapest to train to the quality we want:"
+            " {n_twin} billion weights, each of which sees {d_twin} trillion tokens. The area is"
+            " the bill, ${read_twin} million.",
+            "A wide, very flat rectangle of {n_twin} billion weights, labelled ${read_twin}M.",
+        ),
+        Step(
+            "The lecture's model is as good with {n_lecture} billion weights. To make up for those"
+            " it lacks, it has to read {d_lecture} trillion tokens, and its training costs"
+            " ${read_lecture} million. That looks like waste.",
+            "Far to the right stands a narrow rectangle, {n_lecture} billion weights wide and many"
+            " times as high, labelled ${read_lecture}M.",
+        ),
+        Step(
+            "Now each of them writes {tokens}. Their bill is that of reading {written} trillion, so"
+            " both rectangles grow by the same height. But the wide one grows by far more area, and"
+            " its life costs more than twice as much.",
+            "On both rectangles stands a block of the same height. The wide one is now labelled"
+            " ${life_twin}M, the narrow one ${life_lecture}M.",
+        ),
+        Step(
+            "A model between them is cheaper than either. With {n_best} billion weights it has to"
+            " read {d_best} trillion tokens, and its life costs ${life_best} million; with"
+            " {n_large} billion it costs ${life_large} million.",
+            "Two more rectangles between the first two: {n_large} billion weights, ${life_large}M,"
+            " and {n_best} billion weights, ${life_best}M.",
+        ),
+        Step(
+            "Only a little narrower, at {n_small} billion weights, the tower shoots up to"
+            " {d_small} trillion tokens of training and ${life_small} million. On that side the"
+            " bill soon gets out of hand.",
+            "At the far right the narrowest and tallest tower: {n_small} billion weights,"
+            " ${life_small}M.",
+        ),
+    ],
+    draw=_draw_lives,
+    caption="Areas to scale, at {price} for a billion weights times a trillion tokens read. How"
+    " much a model has to read for the same quality is taken from a law that was fitted to smaller"
+    " models.",
+)
