@@ -13,8 +13,8 @@ from .feistel import feistel_round
 from .heads import shared_heads
 from .kink import price_kink
 from .ladder import memory_ladder
-from .passes import one_pass
 from .lives import one_quality, three_bills
+from .passes import one_pass
 from .reuse import one_weight, what_cancels
 from .sharing import shared_cache
 from .shelf import room_and_door
