@@ -128,7 +128,6 @@ PRESS_EACH = f"""async (figure) => {{
     [
         ("balance-batch", "roofline"),
         ("latency-and-cost", "attention-against-context"),
-        ("over-training", "isoflop"),
     ],
 )
 def test_two_rules_side_by_side_have_words_apart_on_the_narrowest_phone(
