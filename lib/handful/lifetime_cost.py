@@ -301,7 +301,7 @@ rule_tokens = Formula(
     meaning="so many tokens for each active parameter",
 )
 
-# In money, at the price of a chip ------------------------------------------------------------------
+# In money, at the price of a chip -----------------------------------------------------------------
 
 training_cost_at_loss = Formula(
     q.training_cost,

@@ -411,7 +411,7 @@ def test_a_question_is_about_the_books_machine_and_asked_beside_no_other(ask):
 
 
 def test_a_moved_control_is_told_beside_the_comparison(ask):
-    asked = ask("three-bills").asks()
+    asked = ask("bills-by-size").asks()
     asked.guess_by_mouse()
     asked.show.click()
     expect(asked.verdict).not_to_contain_text("That was asked")

@@ -127,7 +127,6 @@ PRESS_EACH = f"""async (figure) => {{
     "page_of, name",
     [
         ("balance-batch", "roofline"),
-        ("over-training", "isoflop"),
     ],
 )
 def test_two_rules_side_by_side_have_words_apart_on_the_narrowest_phone(

@@ -130,3 +130,13 @@ def test_an_uneven_load_by_chance_and_by_favourites():
     even = float(measured["notes"].split()[0].replace(",", ""))
     assert even / measured["value"] == pytest.approx(1.18, rel=0.01)  # nearly a fifth
     assert of("load_imbalance devices=32 active_experts=8 batch=524288") < 1.01
+
+
+def test_a_step_with_copies_of_what_everybody_uses_is_nearer_to_five():
+    """The fullest chip reads four experts a layer, the shared weights and eighty caches."""
+    rate = facts.get("accelerators", "GB200 NVL72")["hbm_bandwidth_bytes_per_s"]
+    expert = 3 * 7168 * 2048
+    shared = 671e9 - 58 * 256 * expert
+    caches = 80 * of(f"resident_caches device_batch=1 context=4096 {OURS}")
+    step = (58 * 4 * expert + shared + caches) / rate
+    assert step == pytest.approx(5e-3, rel=0.05)

@@ -26,6 +26,7 @@ from handful_explorers.schematics import (
     reuse,
     sharing,
     shelf,
+    stages,
     svg,
 )
 from handful_explorers.schematics.schematic import (
@@ -286,6 +287,38 @@ def test_shared_cache_in_words_and_lengths():
         arrows = [shape for shape in one.pictures[step - 1] if shape["t"] == "arrow"]
         assert len(arrows) == min(layers, len(sharing.ROWS))
     assert boxes(one, 6)["kept"]["w"] == pytest.approx(WIDTH / 80)
+
+
+def test_between_layers_in_words_and_lengths():
+    one = schematics.between_layers
+    value = one.value
+    assert value("half") == pytest.approx(value("step") / 2)
+    assert abs(value("here") - value("there")) == 1  # half of the layers, as near as can be
+    works = [boxes(one, 5)[f"work {start}"] for start in range(4)]
+    assert len({work["y"] for work in works}) == 2 and works[0]["y"] == works[2]["y"]
+    whole = boxes(one, 1)["work 0"]["w"] + 1
+    assert works[0]["w"] + 1 == pytest.approx(whole / 2)
+    assert value("crossing") / value("half") == pytest.approx(value("use"))
+    stripes = [s for s in one.pictures[1] if s.get("k", "").startswith("layer")]
+    assert len(stripes) == value("layers")
+    assert sum(s["x"] < WIDTH / 2 for s in stripes) == value("here")
+
+
+def test_training_turns_as_the_schedules_play():
+    one = schematics.training_turns
+    for step in (1, 3, 4, 5, 6):
+        run = stages.played(step)
+        assert one.value(f"wait_{step}") == run.bubble == max(run.idle)
+        assert one.value(f"work_{step}") == run.makespan - run.bubble
+    assert max(stages.played(5).held) == one.value("held")
+    assert max(stages.played(4).held) == one.value("all")
+    assert one.value("wait_3") == 3 * (stages.FORWARD + stages.BACKWARD)
+    assert one.value("wait_6") == one.value("wait_5") / 3  # a third of the waiting
+    # In the middle of the first row, and at both ends of the last.
+    first = sorted((b.start, b.end) for b in stages.played(3).bars if b.device == 0)
+    last = sorted((b.start, b.end) for b in stages.played(3).bars if b.device == 3)
+    assert first[0][0] == 0 and first[-1][1] == stages.played(3).makespan
+    assert last[0][0] == 3 and stages.played(3).makespan - last[-1][1] == 6
 
 
 def test_shared_heads_in_words_and_lengths():

@@ -26,7 +26,7 @@ export function mount(figure) {
     for (const { node, states } of parts) {
       const state = states?.[step] ?? "";
       node.classList.toggle("is-away", state.startsWith("-"));
-      node.style.cssText = state.replace("-", "");
+      node.style.cssText = state.replace(/^-/, "");
     }
   }
 
