@@ -374,9 +374,8 @@ training_turns = Schematic(
             " rack keeps what it has computed for all eight until they come back.",
         ),
         Step(
-            "Let each rack turn round as soon as it can. The gap is only moved about. But what has"
-            " gone forward comes back sooner, so no rack has to keep more than {held} micro-batches"
-            " in place of {all}.",
+            "Let each rack turn round as soon as it can. The gap only moves. But what has gone"
+            " forward comes back sooner, so a rack keeps at most {held} micro-batches, not {all}.",
             "Forward and backward passes alternate. Each rack still waits for {wait_5} of the time"
             " beside {work_5} of work.",
         ),
