@@ -77,7 +77,7 @@ def test_every_explorer_of_the_book_moves(page_name, site, shared):
 
 
 def test_one_preset_is_pressed_and_takes_back_what_another_set(site, shared):
-    """One of two presets sets the context as well; it is pressed alone, and leaves none behind."""
+    """Press, of two presets, the one that sets the context as well, and leave none behind."""
     page = shared(reduced_motion="reduce").open(site + "reading-api-prices.html")
     figure = page.locator("#explorer-prefill-to-decode")
     figure.scroll_into_view_if_needed()
@@ -90,7 +90,7 @@ def test_one_preset_is_pressed_and_takes_back_what_another_set(site, shared):
 
 
 def test_what_follows_no_scenario_names_none(site, shared):
-    """Each curve of one plot holds its own machine, so the bar has no part in it."""
+    """Keep the bar out of a plot whose curves hold machines of their own."""
     page = shared(reduced_motion="reduce").open(site + "reading-api-prices.html")
     for name, text in (("fit-the-list", ""), ("prefill-to-decode", "Shown for ")):
         figure = page.locator(f"#explorer-{name}")

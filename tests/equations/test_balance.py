@@ -91,7 +91,7 @@ def test_nearly_all_chips_lie_within_a_factor_of_two():
 @pytest.mark.parametrize("context", [100, 4096, 100_000])
 @pytest.mark.parametrize("times", [1, 3])
 def test_the_weights_add_little_to_a_token_at_the_balance(model, context, times):
-    """Beside the floor, that of the larger of a token's own cache and its own arithmetic."""
+    """Compare with the floor: the larger of a token's own cache and its own arithmetic."""
     at = scenario.values("GB200 NVL72", model, "fp8", context) | {"routed_parameters": 0}
     cost = latency.cost_per_token(at, batch=times * balance.balance_batch(at))
     assert cost / latency.cost_floor(at) * (1 + 1e-9) >= 1
@@ -121,7 +121,7 @@ def test_a_day_of_a_rack_by_hand():
 
 
 def test_a_cached_number_is_used_by_the_heads_that_share_it():
-    """Eight in Llama 3.1 70B; 128 in DeepSeek-V3, which use 512 numbers of 576 twice."""
+    """Count eight in Llama 3.1 70B, and 128 in DeepSeek-V3 that use 512 numbers of 576 twice."""
     llama = scenario.values(hardware="H100 SXM", model="Llama 3.1 70B", precision="bf16")
     latent = scenario.values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8")
     assert balance.cache_uses(llama) == pytest.approx(64 / 8)

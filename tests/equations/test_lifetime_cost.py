@@ -390,7 +390,7 @@ def life(fit: str, size: float, written: float) -> tuple[float, float]:
 
 
 def test_what_the_chapter_says_of_lives_of_one_quality():
-    """The chapter types these numbers, since no formula gives them."""
+    """Hold the numbers that the chapter types, since no formula gives them."""
     sizes = [(60 + i / 4) * 1e9 for i in range(1600)]
     over, best = {}, {}
     for fit, written in product(FITS, (200e12, 400e12)):
@@ -425,7 +425,7 @@ def lifetime_is_finite(fit: str, size: float) -> bool:
 
 
 def test_when_the_models_of_the_chapter_have_paid():
-    """The chapter tells some of these in words."""
+    """Hold those that the chapter tells in words."""
     llama, deepseek = (
         [
             lifetime_cost.payback_tokens(

@@ -200,7 +200,7 @@ CHAPTER = values(context=100_000)  # of "Why pipelining is not wise"
 
 
 def test_what_a_chain_of_eight_racks_saves():
-    """Eight racks, counted as bytes: a chain lacks seven copies of the weights, and no caches."""
+    """Count the bytes of eight racks: a chain lacks seven copies of the weights, and no caches."""
     cache = 100_000 * 35_136
     spare = 7 * CHAPTER["total_parameters"] / cache
     apart = on_stages.batch_of_copies(CHAPTER, pipeline_stages=8)

@@ -392,7 +392,7 @@ def test_the_table_of_places_by_hand():
 
 
 def test_the_chapter_says_what_is_computed():
-    """The words of the chapter on memory tiers that stand for numbers."""
+    """Hold the words of the chapter on memory tiers that stand for numbers."""
     held = tiers.context_cost_in_memory(conversation())
     again = tiers.context_cost_again(conversation())
 

@@ -135,7 +135,7 @@ def test_few_verdicts_are_typed():
 
 
 def test_the_chapters_show_each_claim():
-    """In a sentence, or in the table at the end."""
+    """Find each in a sentence, or in the table at the end."""
     chapters = [name.partition("-")[2] for name in CHAPTERS]
     pages = {name: (ROOT / "book" / f"{name}.md").read_text("utf-8") for name in chapters}
     listed = {name for name, text in pages.items() if f'ledger.checked("{name}")' in text}

@@ -47,7 +47,7 @@ def test_crossing_through_layers_takes_longer_than_a_step():
 
 
 def test_half_the_crowd_makes_a_token_cost_nearly_half_as_much_again():
-    """Two racks for a step of half the crowd at a time, beside one rack for all of it."""
+    """Compare two racks, for a step of half the crowd at a time, with one rack for all of it."""
     apart = 2 * of(f"step_time {CROWD.replace('5760', '2880')}")
     assert 1.4 < apart / of(f"step_time {CROWD}") < 1.5
 

@@ -66,7 +66,7 @@ def test_a_token_moves_hundreds_of_times_what_it_leaves():
 
 
 def test_two_racks_are_the_worst_number():
-    """For a given crowd the port of a chip has (1 - 1/R)/R to send, whatever else."""
+    """Send (1 - 1/R)/R through the port of a chip, for a given crowd, whatever else."""
     racks = np.arange(2, 41)
     sent = [
         of(f"scale_out_time_of_racks scale_up_domains={r} scale_out_bandwidth=50e9 {CROWD}")
@@ -113,7 +113,7 @@ def test_a_rack_is_worth_more_than_its_faster_chips():
 
 
 def test_a_whole_pod_is_slower_than_a_port_and_a_corner_holds_a_trillion():
-    """The distance to a chip, on average over all of a torus, its own place included."""
+    """Average the distance to a chip over all of a torus, its own place included."""
     ring = np.minimum(np.arange(16), 16 - np.arange(16)).mean()
     assert 3 * ring == 12 and of("accelerators / TPU v4 / scaleup_domain_chips") == 16**3
     sends = of("accelerators / TPU v4 / scaleup_bw_per_chip_one_direction_bytes_per_s") / 12
@@ -133,7 +133,7 @@ def test_an_uneven_load_by_chance_and_by_favourites():
 
 
 def test_a_step_with_copies_of_what_everybody_uses_is_nearer_to_five():
-    """The fullest chip reads four experts a layer, the shared weights and eighty caches."""
+    """Add what the fullest chip reads: four experts a layer, shared weights, eighty caches."""
     rate = facts.get("accelerators", "GB200 NVL72")["hbm_bandwidth_bytes_per_s"]
     expert = 3 * 7168 * 2048
     shared = 671e9 - 58 * 256 * expert

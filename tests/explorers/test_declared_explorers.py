@@ -342,7 +342,7 @@ def test_what_questions_say_is_so():
 
 
 def test_one_machine_explains_the_step_or_the_ratio_and_not_both():
-    """Flat at six with a kink is what the chapter asks for, and what no state of the plot has."""
+    """Find no state of the plot with what the chapter asks for: flat at six, and a kink."""
     fit = EXPLORERS["fit-the-list"]
     step, ratio = (preset.set for preset in fit.presets)
 
