@@ -33,26 +33,26 @@ def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         text((PASS + train) / 2, 34, "backward", "paper small", "middle"),
     ]
     if step >= 2:
-        out += [
-            text(0, 63, "A token written for a user", "ink strong"),
-            text(WIDTH, 63, f"{told['decode']} passes", WRITTEN, "end"),
-            rect(0, 70, PASS - 1, 20, WRITTEN),
-            text(PASS / 2, 84, "forward", "paper small", "middle"),
-            rect(PASS, 70, decode - PASS, 20, f"{WRITTEN} faint"),
-            text((PASS + decode) / 2, 84, "wait for memory", "ink small", "middle"),
-        ]
+        out += _written(50, "A token written for a user", told["decode"], decode, WRITTEN)
     if step >= 4:
+        out += _written(100, "A token written to learn from", told["learn"], decode, LEARNED)
         out += [
-            text(0, 113, "A token written to learn from", "ink strong"),
-            text(WIDTH, 113, f"{told['learn']} passes", LEARNED, "end"),
-            rect(0, 120, PASS - 1, 20, LEARNED),
-            text(PASS / 2, 134, "forward", "paper small", "middle"),
-            rect(PASS, 120, decode - PASS, 20, f"{LEARNED} faint"),
-            text((PASS + decode) / 2, 134, "wait for memory", "ink small", "middle"),
             rect(decode + 1, 120, learn - decode - 1, 20, LEARNED),
             text((decode + learn) / 2, 134, "learn", "paper small", "middle"),
         ]
     return out
+
+
+def _written(y: float, title: str, passes: str, decode: float, colour: str) -> list[dict[str, Any]]:
+    """Draw a token that is written: its forward pass, and the wait for memory."""
+    return [
+        text(0, y + 13, title, "ink strong"),
+        text(WIDTH, y + 13, f"{passes} passes", colour, "end"),
+        rect(0, y + 20, PASS - 1, 20, colour),
+        text(PASS / 2, y + 34, "forward", "paper small", "middle"),
+        rect(PASS, y + 20, decode - PASS, 20, f"{colour} faint"),
+        text((PASS + decode) / 2, y + 34, "wait for memory", "ink small", "middle"),
+    ]
 
 
 def _balance(right: float, left: float) -> tuple[list[dict[str, Any]], float]:
