@@ -36,31 +36,7 @@ from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
 
-(
-    N,
-    D,
-    D_inf,
-    u,
-    v,
-    c,
-    h,
-    eta,
-    tau,
-    A,
-    A_d,
-    alpha,
-    beta,
-    floor,
-    r,
-    s,
-    x,
-    delta,
-    N_star,
-    D_star,
-    F,
-    mfu,
-    p,
-) = (
+(N, D, D_inf, u, v, c, h, eta, tau, A, A_d, alpha, beta, floor, r, s, x, delta, N_star, D_star) = (
     quantity.symbol
     for quantity in (
         q.active_parameters,
@@ -83,11 +59,9 @@ from .symbolic.formula import Formula
         q.token_multiple,
         q.compute_optimal_parameters,
         q.compute_optimal_tokens,
-        q.peak_flops,
-        q.model_flops_utilisation,
-        q.device_price,
     )
 )
+F, mfu, p = q.peak_flops.symbol, q.model_flops_utilisation.symbol, q.device_price.symbol
 
 _SOURCE = (
     "derived from the law of Hoffmann et al. 2022; the question is that of Sardana et al. 2024"

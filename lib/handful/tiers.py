@@ -185,16 +185,18 @@ kept_cost_in_memory = Formula(
 
 context_cost_in_memory = Formula(
     q.context_cost,
-    L * b * p * T / C,
+    L * q.hold_cost.symbol,
+    using=(kept_cost_in_memory,),
     name="context_cost_in_memory",
     source="1:56:02",
     meaning="a context held in the chip's own memory: its share of the room, of the chip's rent",
-    conventions=("a full memory is what limits the chip, so that its whole price is the memory's",),
+    conventions=kept_cost_in_memory.conventions,
 )
 
 context_cost_kept = Formula(
     q.context_cost,
-    L * b * (p_buy * T / T_wear + (p_buy * C_tier / T_wear + idle * k_wait * p) / BW_tier),
+    L * q.hold_cost.symbol,
+    using=(kept_cost,),
     name="context_cost_kept",
     source="1:57:38; derived",
     meaning="a context kept in a tier for the hold time, then read back: rent and fare",
@@ -203,11 +205,12 @@ context_cost_kept = Formula(
 
 context_cost_again = Formula(
     q.context_cost,
-    L * p * (c * N_active + a * L * Rational(1, 2)) / (MFU * F),
+    L * q.rematerialise_cost.symbol,
+    using=(rematerialise_cost_with_attention,),
     name="context_cost_again",
     source="1:50:54; derived",
     meaning="a context computed again: a chip's rent for as long as its prefill takes",
-    conventions=("the whole prompt of L tokens is computed again", "full-attention layers only"),
+    conventions=rematerialise_cost_with_attention.conventions,
 )
 
 prefill_again_flops = Formula(
@@ -222,7 +225,8 @@ prefill_again_flops = Formula(
 
 prefill_again_time = Formula(
     q.prefill_again_time,
-    B * L * (c * N_active + a * L * Rational(1, 2)) / (n * MFU * F),
+    B * q.prefill_again_flops.symbol / (n * MFU * F),
+    using=(prefill_again_flops,),
     name="prefill_again_time",
     source="1:50:54; derived",
     meaning="time in which the chips compute these contexts again",
@@ -258,7 +262,8 @@ break_even_time = Formula(
 
 again_break_even_time = Formula(
     q.break_even_time,
-    C * (c * N_active + a * L * Rational(1, 2)) / (b * MFU * F),
+    C * q.prefill_again_flops.symbol / (L * b * MFU * F),
+    using=(prefill_again_flops,),
     name="again_break_even_time",
     source="1:50:11; derived",
     meaning="hold time beyond which computing a context again costs less than holding it on the "

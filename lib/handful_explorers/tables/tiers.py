@@ -44,7 +44,7 @@ def waiting_table(
     for name, start in DEVICES.items():
         device = tiers.device(start)
         known = {**at, **device}
-        rent = tiers.context_cost_kept(known, idle_share=0, tier_bandwidth=1e30)
+        rent = context * tiers.hold_cost(known, tier_price=tiers.tier_price(known))
         fetch = tiers.retrieve_time(known)
         fare = tiers.context_cost_kept(known, idle_share=1) - rent
         rows.append(
