@@ -45,7 +45,7 @@ feistel = Explorer(
         "blocks": {"words": [0x4861, 0x6E64], "zeros": [0, 0]},
     },
     controls=[
-        Control(IntSlider(value=6, min=0, max=_ROUNDS), "rounds", "Rounds"),
+        Control(IntSlider(value=1, min=0, max=_ROUNDS), "rounds", "Rounds"),
         Control(
             IntSlider(value=20, min=0, max=32), "flip", "Input bit to flip, from the left (0: none)"
         ),
@@ -126,7 +126,7 @@ avalanche_with_depth = Explorer(
     kind="growth",
     data=_growth,
     controls=[
-        Control(IntSlider(value=24, min=0, max=_DEPTH), "depth", "Layers, or rounds"),
+        Control(IntSlider(value=8, min=0, max=_DEPTH), "depth", "Layers, or rounds"),
         Control(
             Dropdown(options=[(label, gain) for gain, label in _GAINS.items()], value="2"),
             "gain",
@@ -151,8 +151,8 @@ avalanche_with_depth = Explorer(
         Preset("Larger weights", {"depth": 24, "gain": "3"}, "", ""),
     ],
     caption="Distance over that of two unrelated inputs: half of the bits, or √2 of the length. "
-    "Dots are simulated networks of width 64 with tanh between random matrices, faint lines layers "
-    "of endless width.",
+    "Dots: simulated networks of width 64, with tanh between random matrices. Faint lines: theory "
+    "for infinitely wide layers. All are drawn as far as the slider stands.",
 )
 
 
@@ -226,20 +226,20 @@ activations_against_depth = Explorer(
 )
 
 
-def _drift(normalised: bool, through: Callable[[Any], Any]) -> list[tuple[int, float]]:
-    """Return rounds there and back, and the error of the input, until nothing is left of it."""
+def _drift(
+    name: str, through: Callable[[Any], Any] = np.tanh, *, normalised: bool, bits: int | None = None
+) -> list[tuple]:
+    """Return rounds there and back, and the error of the input, until nothing is left of it.
+
+    The last is named.
+    """
     found = [
-        (rounds, round_trip_error(rounds, normalised=normalised, through=through))
+        (rounds, round_trip_error(rounds, normalised=normalised, through=through, bits=bits))
         for rounds in (2, 4, 8, 16, 32, 64, 128)
     ]
-    return [(rounds, error) for rounds, error in found if error < 10]
+    *most, last = [(rounds, error) for rounds, error in found if error < 10]
+    return [*most, (*last, name)]
 
-
-_BITS = {
-    "bf16": 8,
-    "half": 11,
-    "single": 24,
-}  # of a number's significand: half a unit of its last is 2^-bits
 
 drift_against_depth = Explorer(
     "drift-against-depth",
@@ -248,22 +248,18 @@ drift_against_depth = Explorer(
     y=Scale("Error of the rebuilt input, relative", min=1e-8, max=10),
     curves=[Curve(perturbation_growth.rounding_walk, "Roundings alone", role="total")],
     points=[
-        Points("tanh, LayerNorm", partial(_drift, True, np.tanh)),
-        Points("tanh, no LayerNorm", partial(_drift, False, np.tanh)),
-        Points("GELU, LayerNorm", partial(_drift, True, gelu)),
-        Points("GELU, no LayerNorm", partial(_drift, False, gelu)),
+        Points("tanh, LayerNorm", partial(_drift, "LayerNorm", normalised=True)),
+        Points("tanh, no LayerNorm", partial(_drift, "tanh alone", normalised=False)),
+        Points("GELU, no LayerNorm", partial(_drift, "GELU alone", gelu, normalised=False)),
+        Points("tanh, LayerNorm, bf16", partial(_drift, "in bf16", normalised=True, bits=8)),
     ],
-    controls=[
-        Control(
-            Dropdown(
-                options=[(f"{name}, {bits} bits", name) for name, bits in _BITS.items()],
-                value="single",
-            ),
-            "format",
-            "Number format of the line",
-            rows={name: {"unit_roundoff": 2.0**-bits} for name, bits in _BITS.items()},
-        )
-    ],
-    caption="Rings: random layers of gain 2, forwards and back in single precision; at an error of "
-    "1 nothing is left of the input. Line: roundings alone, if no layer enlarged them.",
+    given={"unit_roundoff": 2.0**-24},
+    guess=Guess(
+        "In single precision a rounding is off by about 2·10⁻⁸ of the number. If the layers left "
+        "these errors as they are, how far off would the input be after 128 rounds there and back?",
+        level="roundings-alone",
+    ),
+    caption="Rings: random layers of gain 2, forwards and back, in single precision but for those "
+    "in bf16, whose streams keep eight binary digits. At an error of 1 nothing is left of the "
+    "input. Line: roundings in single precision, if no layer enlarged them.",
 )

@@ -16,18 +16,19 @@ LEFT, RIGHT = WIDE / 2, WIDTH - WIDE / 2  # middles of the two halves
 HALVES = (("x", "y"), ("new", "x"), ("last", "new"))  # in each row
 
 
-def _known(step: int) -> tuple[bool, ...]:
-    """Return which rows of numbers somebody holds in a step."""
+def _known(step: int) -> tuple[tuple[bool, bool], ...]:
+    """Return which numbers somebody holds in a step: left and right, row by row."""
     if step <= 3:
-        return tuple(row < step for row in range(3))
-    return tuple(row >= 6 - step for row in range(3))
+        return tuple((row < step,) * 2 for row in range(3))
+    # On the way back the half that went through the last round untouched is known at once.
+    return tuple((row >= (1 if step < 6 else 0), row >= 6 - step) for row in range(3))
 
 
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     out: list[dict[str, Any]] = []
-    for row, shown in enumerate(_known(step)):
+    for row, known in enumerate(_known(step)):
         y = ROWS[row]
-        for middle, name in zip((LEFT, RIGHT), HALVES[row], strict=True):
+        for middle, name, shown in zip((LEFT, RIGHT), HALVES[row], known, strict=True):
             manner = "c0" if shown else "soft outline"
             out.append(rect(middle - WIDE / 2, y, WIDE, TALL, f"{manner} round"))
             told = schematic.told[name] if shown else "?"
@@ -44,7 +45,7 @@ def _round(row: int, step: int, schematic: Schematic) -> list[dict[str, Any]]:
     """Draw the scramble of a row's left half, the sum, and the halves changing places."""
     told, y, back = schematic.told, ROWS[row], step > 3
     # The second round comes second, and on the way back it is undone first.
-    active = step >= (5 - row if back else (1, 3)[row])
+    active = step >= (6 - 2 * row if back else (1, 3)[row])
     name, scrambled = (("square", "scrambled"), ("square_new", "scrambled_new"))[row]
     colour = "ink" if active else "soft"
     out = [
@@ -61,10 +62,11 @@ def _round(row: int, step: int, schematic: Schematic) -> list[dict[str, Any]]:
         out.append(text(WIDTH / 2, y + 20, "scramble", "soft small", "middle"))
     below = ROWS[row + 1]
     ends = ((LEFT, y + TALL + 4, RIGHT, below - 4), (RIGHT, y + TALL + 26, LEFT, below - 4))
-    crossed = step >= (6 - row if back else row + 2)
-    for x1, y1, x2, y2 in ends:
+    # Back through the last round the untouched half goes first, and the other after the sum.
+    since = (6 - 2 * row, 6 - row) if back else (row + 2,) * 2
+    for (x1, y1, x2, y2), first in zip(ends, since, strict=True):
         way = (x2, y2, x1, y1) if back else (x1, y1, x2, y2)
-        out.append(arrow(*way, "ink" if crossed else "soft"))
+        out.append(arrow(*way, "ink" if step >= first else "soft"))
     return out + _sum(row, step, schematic)
 
 
@@ -129,14 +131,15 @@ feistel_round = Schematic(
             "Now come back with nothing but {last} and {new}. The {new} went through the last"
             " round untouched, so you can scramble it again, forwards, and get the same"
             " {scrambled_new}.",
-            "Only the third row is known; the other boxes have question marks. Arrows now lead"
-            " upwards, and the box of the second round squares {new} again.",
+            "The third row is known, and {new} has been carried back up to the left of the second;"
+            " the other boxes have question marks. The box of the second round squares {new}"
+            " again.",
         ),
         Step(
             "What was added is taken away: {last} \u2212 {scrambled_new} is {x}. So before the"
             " second round the halves were {new} and {x}.",
-            "The second row is known again, {new} and {x}, and the box of the first round squares"
-            " {x} again.",
+            "The second row is known again, {new} and {x}. Those of the first row are still"
+            " question marks.",
         ),
         Step(
             "Once more: {x} squared ends in {scrambled}, and {new} \u2212 {scrambled} is {below}."

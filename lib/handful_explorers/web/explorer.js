@@ -990,17 +990,24 @@ export class Explorer {
       );
     }
     const shown = shownPoints({ points: this.groups }, this.shown);
+    const { x, across } = /** @type {PlotSpec} */ (this.spec);
     for (const group of this.groups)
-      if (shown.includes(group))
+      if (shown.includes(group)) {
+        // Where the cursor stands on a point, its value.
+        const here = group.at.filter(
+          (p) => !across && Math.abs(p[0] - Number(this.shown[x.name])) < 0.01 * p[0],
+        );
         live.add(
           this.writeValue({
             key: `g-${group.label}`,
             label: group.label,
-            text: `${group.at.length} points`,
+            text:
+              here.length === 1 ? formatValue(here[0][1], y.unit, 2) : `${group.at.length} points`,
             swatch: `ex-c${group.index % 8}`,
             ring: true,
           }),
         );
+      }
     for (const { readout, value } of result.readouts) {
       const { label: name, unit, digits } = readout;
       live.add(

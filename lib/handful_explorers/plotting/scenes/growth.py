@@ -76,18 +76,16 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
         out.append(shapes.text(across(layer), bottom + 18, str(layer), "soft small", "middle"))
     out.append(shapes.text(right, bottom + 36, "Layers, or rounds", "soft", "end"))
     out.append(shapes.text(LEFT + 6, top - 6, "unrelated", "soft small"))
-    here = across(v["depth"])
+    here, drawn = across(v["depth"]), range(v["depth"] + 1)
     out.append(shapes.line(here, top, here, bottom, "ink dash"))
     for kind, colour in zip(v["kinds"], COLOURS, strict=False):
         if v["theory"]:
             law = v["laws"][kind]
-            out.append(
-                shapes.path([(across(i), up(law[i])) for i in range(last + 1)], f"{colour} pale", 2)
-            )
+            out.append(shapes.path([(across(i), up(law[i])) for i in drawn], f"{colour} pale", 2))
         seen = v["nets"][kind]
-        out += [shapes.circle(across(i), up(seen[i]), 2.4, colour) for i in range(0, last + 1, 2)]
+        out += [shapes.circle(across(i), up(seen[i]), 2.4, colour) for i in drawn[::2]]
     bits = v["cipher"]
-    out.append(shapes.path([(across(i), up(bits[i])) for i in range(len(bits))], "ink", 2.5))
+    out.append(shapes.path([(across(i), up(bits[i])) for i in range(v["rounds"] + 1)], "ink", 2.5))
     out.append(shapes.circle(across(v["rounds"]), up(bits[v["rounds"]]), 5, "ink"))
     for kind, colour in zip(v["kinds"], COLOURS, strict=False):
         out.append(shapes.circle(here, up(v["nets"][kind][v["depth"]]), 5, colour))

@@ -95,17 +95,17 @@ function picture(v, width) {
     if (v.theory)
       out.push(
         path(
-          v.laws[kind].map((y, i) => [across(i), up(y)]),
+          v.laws[kind].slice(0, v.depth + 1).map((y, i) => [across(i), up(y)]),
           `${COLOURS[k]} pale`,
           2,
         ),
       );
-    for (let i = 0; i <= last; i += 2)
+    for (let i = 0; i <= v.depth; i += 2)
       out.push(circle(across(i), up(v.nets[kind][i]), 2.4, COLOURS[k]));
   });
   out.push(
     path(
-      v.cipher.map((y, i) => [across(i), up(y)]),
+      v.cipher.slice(0, v.rounds + 1).map((y, i) => [across(i), up(y)]),
       "ink",
       2.5,
     ),
