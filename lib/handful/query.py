@@ -191,7 +191,7 @@ def evaluate(text: str) -> Result:
     >>> evaluate("expert_coverage batch=1 digits=1 unit=%").unit
     '%'
     >>> evaluate("batch_that_fits context=1e6 whole=down").value
-    1360.0
+    362.0
     """
     name, given, digits = parse_live(text)
     wanted, whole = given.pop("unit", None), str(given.pop("whole", ""))
