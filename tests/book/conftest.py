@@ -207,7 +207,8 @@ def shared(browser):
     return make
 
 
-def _serving(server):
+def serving(server):
+    """Yield the address of a server that runs until the test is over."""
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/"
@@ -221,7 +222,7 @@ def site():
     """Address of the built book, served as `make serve` serves it."""
     if not (SITE / "index.html").exists():
         pytest.fail("The book is not built; run `make build`.", pytrace=False)
-    yield from _serving(open_server(SITE, 0, quiet=True))
+    yield from serving(open_server(SITE, 0, quiet=True))
 
 
 def lay_fonts(folder: Path) -> None:
@@ -234,7 +235,7 @@ def lay_fonts(folder: Path) -> None:
 def folder_server(tmp_path):
     """Serve a folder with the policy; yield the folder and its address."""
     lay_fonts(tmp_path)
-    for address in _serving(open_server(tmp_path, 0, quiet=True)):
+    for address in serving(open_server(tmp_path, 0, quiet=True)):
         yield tmp_path, address
 
 
@@ -243,7 +244,7 @@ def module_server(tmp_path_factory):
     """Serve a folder that all tests of a module share and write once, as `folder_server` does."""
     folder = tmp_path_factory.mktemp("module")
     lay_fonts(folder)
-    for address in _serving(open_server(folder, 0, quiet=True)):
+    for address in serving(open_server(folder, 0, quiet=True)):
         yield folder, address
 
 
@@ -258,7 +259,7 @@ def lax_server(tmp_path):
     server = http.server.ThreadingHTTPServer(
         ("127.0.0.1", 0), functools.partial(Silent, directory=str(tmp_path))
     )
-    for address in _serving(server):
+    for address in serving(server):
         yield tmp_path, address
 
 

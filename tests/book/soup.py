@@ -18,9 +18,9 @@ def soup(name: str) -> BeautifulSoup:
 
 def starts_from(name: str) -> scenario.Choice:
     """Return the chip, model, precision and context from which a built page starts."""
-    body = soup(name).body
-    assert body is not None
-    if not (own := body.get("data-scenario")):
+    root = soup(name).html
+    assert root is not None
+    if not (own := root.get("data-scenario")):
         return {**scenario.DEFAULT}
     hardware, model, precision, context = str(own).split(", ")
     return {"hardware": hardware, "model": model, "precision": precision, "context": int(context)}

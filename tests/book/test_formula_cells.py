@@ -26,7 +26,7 @@ def test_a_rule_decides_what_is_hidden_in_every_chapter():
     assert [code for codes in hidden.values() for code in codes if not only_names(code)] == []
     assert [code for codes in shown.values() for code in codes if only_names(code)] == []
     assert sum(map(len, hidden.values())) > 30
-    assert sum(map(len, shown.values())) >= 2, "code that teaches stays"
+    assert sum(map(len, shown.values())) >= 1, "code that teaches stays"
 
 
 def test_what_is_hidden_leaves_its_equation():

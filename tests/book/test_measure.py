@@ -112,7 +112,7 @@ def test_a_click_measures_and_a_second_checks(watch, site):
         assert float(re.search(r"batch ([\d.]+)", words)[1]) == pytest.approx(fitted, rel=0.01)
     else:
         assert not points[0][0] * 1.01 < fitted < points[-1][0] / 1.01
-    expect(page.locator(f"{PLOT} .ex-values")).to_contain_text(f"{len(points)} points")
+    expect(page.locator(f"{PLOT} .ex-svg .ex-point circle")).to_have_count(len(points))
     assert page.evaluate("JSON.stringify(localStorage)") == kept
     assert page.evaluate("window.running") == 0 and tab.faults == []
 

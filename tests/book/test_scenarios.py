@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import importlib
 import json
 import random
+import time
 
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
+from conftest import serving
 from handful.scenario import DEFAULT, page_rows
 from handful_explorers.plotting.explorer import Explorer
 from handful_site.build import SITE
@@ -202,6 +206,35 @@ def test_a_precision_is_remembered_across_chips_that_lack_it(site, watch):
     found.reload()
     found.locator("#bar-hardware").select_option("H100 SXM")
     assert found.locator("#bar-precision").input_value() == "fp8"
+
+
+class Halting(http.server.SimpleHTTPRequestHandler):
+    """A server that waits for a second between the head of a page and its body."""
+
+    def do_GET(self):
+        if not self.path.endswith(".html"):
+            return super().do_GET()
+        head, body = (SITE / self.path.strip("/")).read_bytes().split(b"</head>")
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(head + b"</head>")
+        self.wfile.flush()
+        time.sleep(1)
+        self.wfile.write(body)
+
+    def log_message(self, *values):
+        pass
+
+
+def test_a_page_whose_body_comes_late_starts_from_its_own_scenario(watch):
+    """Scripts may be there before the body is."""
+    folder = functools.partial(Halting, directory=str(SITE))
+    for address in serving(http.server.ThreadingHTTPServer(("127.0.0.1", 0), folder)):
+        page = watch(service_workers="block").page
+        page.goto(address + "latency-and-cost.html")
+        page.locator(".bar").wait_for()
+        assert "H100" in page.locator(".bar").inner_text()
 
 
 def test_a_rent_is_the_readers_and_stays(site, watch):

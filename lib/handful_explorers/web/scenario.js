@@ -46,10 +46,11 @@ export const called = (entry) => (entry.own ? entry.label : entry.name);
  * @param {string} name
  */
 export const label = (kind, name) => find(kind, name)?.label ?? name;
-// The book's own scenario, or that of a chapter with a machine of its own, which its page names.
+// The book's own scenario, or that of a chapter with a machine of its own, which its page names: on
+// its root, since this may run before the page has a body.
 /** @returns {Choice} */
 export function defaults() {
-  const own = typeof document === "object" ? document.body?.dataset?.scenario : "";
+  const own = typeof document === "object" ? document.documentElement.dataset.scenario : "";
   if (!own) return { ...rows.default };
   const [hardware, model, precision, context] = own.split(", ");
   return { hardware, model, precision, context: Number(context) };

@@ -17,12 +17,13 @@ from .roles import registry
 from .sphinx_exercises import exercise_part
 from .sphinx_live import figure_in_text, on_pages
 
+INDEX = "numbers"  # the page of the index
 # Pages whose own business is terms, or that only repeat others, and so are left as they are.
 UNLINKED = {
     "glossary",
     "notation",
     "references",
-    "numbers",
+    INDEX,
     "claims",
     "index",
     "about",
@@ -258,10 +259,24 @@ def fill(app, doctree, docname: str) -> None:
         )
 
 
+def refresh(app, env, pages: list[str]) -> None:
+    """Read the index again with any other page, since it lists their numbers.
+
+    >>> from types import SimpleNamespace
+    >>> book, pages = SimpleNamespace(found_docs={"numbers", "pipelining"}), ["pipelining"]
+    >>> refresh(None, book, pages)
+    >>> pages
+    ['pipelining', 'numbers']
+    """
+    if pages and INDEX in env.found_docs and INDEX not in pages:
+        pages.append(INDEX)
+
+
 def setup(app):
     """Register the directive, its node and the handlers."""
     app.add_node(numbers_index)
     app.add_directive("numbers", NumbersDirective)
+    app.connect("env-before-read-docs", refresh)
     app.connect("doctree-read", mark)
     app.connect("doctree-resolved", link_terms)
     app.connect("doctree-resolved", fill)
