@@ -304,12 +304,12 @@ def test_search_finds_and_opens(tab):
 
 def test_the_scenario_changes_numbers_and_is_remembered(tab):
     numbers = "[...document.querySelectorAll('.live')].map((one) => one.textContent).join()"
-    tab.open("latency-and-cost.html")
+    tab.open("your-model.html")
     before = tab.run(f"return {numbers}")
     tab.focus("#bar-context")
     tab.press("PageUp")
     after = tab.wait(f"{numbers} !== {json.dumps(before)} && {numbers}")
-    tab.open("latency-and-cost.html")
+    tab.open("your-model.html")
     tab.wait(f"{numbers} === {json.dumps(after)}")
 
 
