@@ -31,14 +31,13 @@ transfer_ratio = Explorer(
         ),
     ],
     marks=[
-        Mark(pipelining.fewest_layers_of_chip, "your rack needs", whole="up"),
+        Mark(pipelining.fewest_layers_of_chip, "the fabric is the busier", whole="up"),
     ],
     controls=[
         Control(
             IntSlider(value=8, min=1, max=32),
             "active_experts",
             "Experts of a token, k",
-            follows=True,
         ),
         Control(
             FloatLogSlider(value=_PORT, min=10, max=12, step=0.01),
@@ -47,7 +46,9 @@ transfer_ratio = Explorer(
         ),
     ],
     readouts=[
-        Readout(pipelining.fewest_layers_of_chip, "Layers on a stage that suffice", whole="up"),
+        Readout(
+            pipelining.fewest_layers_of_chip, "Layers from which the fabric is busier", whole="up"
+        ),
         Readout(experts.bandwidth_ratio, "Fabric over port"),
     ],
     presets=[
@@ -72,7 +73,8 @@ transfer_ratio = Explorer(
         level="yours",
     ),
     caption="Above 1 the fabric is busy for longer than the cable, so handing tokens on holds "
-    "nobody up. Bandwidth only, with the same bytes for each number on either wire.",
+    "nobody up. Bandwidth only, with the same bytes for each number on "
+    "either wire.",
 )
 
 _STAGES = Control(
@@ -188,5 +190,5 @@ laps = Explorer(
         Preset("One more hides it", {"pipeline_stages": 4, "micro_batches": 5, "hop_time": 0.25}),
     ],
     caption="Each colour is a micro-batch. When it leaves the last stage, its next token enters "
-    "the first one; nothing has to stop and turn round.",
+    "the first one; nothing has to turn round.",
 )

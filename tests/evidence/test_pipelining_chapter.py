@@ -43,7 +43,7 @@ def test_crossing_through_layers_takes_longer_than_a_step():
     )
     assert through > 1.5 * of(f"step_time {CROWD}")
     shape = facts.get("shapes", "DeepSeek-V3")
-    assert shape["layers"] == 31 + 30 and shape["layers"] - shape["dense_layers"] == 58
+    assert shape["layers"] == 32 + 29 and shape["layers"] - shape["dense_layers"] == 58
 
 
 def test_half_the_crowd_makes_a_token_cost_nearly_half_as_much_again():
@@ -66,6 +66,8 @@ def test_how_thin_a_stage_may_be():
         )
 
     assert 0.8 < ratio(1) < 1 < 1.5 < ratio(2)
+    layer = of(f"step_time {CROWD}") / 61
+    assert 40e-6 < layer < 45e-6 and of(f"{HOP} wire_latency=0") < 0.6 * layer
     assert 61 // 2 == 30  # "pipelines of thirty racks"
 
 

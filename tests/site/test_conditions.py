@@ -143,7 +143,7 @@ def test_a_chapter_says_that_its_steps_have_no_latency_of_layers(page):
     sentences = [said for said in re.split(r"(?<=\.) ", text) if "{live}`fixed_time" in said]
     assert len(sentences) == 1
     assert "leave out the latency of the layers" in text or (
-        "the step times in this chapter leave it out" in text
+        "Leave aside the fixed latency" in text
     )
 
 

@@ -21,7 +21,7 @@ CHIP, MODEL = 'hardware="GB200 NVL72"', 'model="DeepSeek-V3"'
 CROWD = f"batch=5760 context=4096 {CHIP} {MODEL} precision=fp8"
 PORT = "activation_bytes=2 scale_out_bandwidth=50e9"
 
-LAYERS, HERE, DENSE = 61, 31, 3
+LAYERS, HERE, DENSE = 61, 32, 3
 BOX, TOP, TALL = 144, 24, 136  # of a rack
 STRIPES, LONG = 8, 88  # where a rack's stripes begin, from its outer edge, and how long they are
 FABRIC = 18  # its thickness; the cable's is less by the ratio of their rates
