@@ -31,7 +31,7 @@ transfer_ratio = Explorer(
         ),
     ],
     marks=[
-        Mark(pipelining.fewest_layers_of_chip, "the fabric is the busier", whole="up"),
+        Mark(pipelining.fewest_layers_of_chip, "fabric busier from", whole="up"),
     ],
     controls=[
         Control(
