@@ -123,12 +123,15 @@ class ClaimRole(BookRole):
     """The role ``{claim}``: the verdict on a claim, linked to its row in the ledger."""
 
     def resolve(self, text: str) -> nodes.Node:
-        """Return the verdict with its link."""
+        """Return the verdict with its link: its mark, and its word where the mark needs one."""
         found = roles.claim(text)
+        mark, word = found["text"].split(" ", 1)
+        clear = ["for-ears"] if mark in "✓✗≈↔" else []
         return nodes.reference(
             "",
             "",
-            nodes.Text(found["text"]),
+            nodes.Text(mark),
+            nodes.inline("", f" {word}", classes=clear),
             refuri=found["address"],
             reftitle=found["title"],
             internal=True,
