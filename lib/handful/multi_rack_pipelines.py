@@ -148,8 +148,7 @@ batch_of_many_stages = Formula(
 
 batch_of_copies = Formula(
     q.batch_that_fits,
-    P * q.batch_that_fits.symbol,
-    using=(batch_that_fits,),
+    P * batch_that_fits.expression,
     name="batch_of_copies",
     source="derived",
     meaning="sequences for which as many domains have room side by side, each with its own copy of "

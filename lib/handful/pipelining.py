@@ -535,7 +535,7 @@ def _derive_cancellation() -> Derivation:
     )
     d.claim(
         Eq(q.device_memory.symbol, w * N / (n_s * P) + B_m * L * b / n_s),
-        "stages cancel in the caches: the pipeline brings along the batch that it makes room for",
+        "P cancels in the cache term: the chain makes room for P crowds, and needs P crowds",
     )
     return d
 

@@ -9,7 +9,6 @@ from handful import latency, multi_rack_pipelines, racks
 from .plotting.explorer import (
     Control,
     Curve,
-    Dots,
     Explorer,
     Guess,
     Mark,
@@ -20,7 +19,7 @@ from .plotting.explorer import (
 )
 
 _MICRO_BATCH = Control(
-    FloatLogSlider(value=2000, min=0, max=4, step=0.02), "micro_batch", "Micro-batch"
+    FloatLogSlider(value=3600, min=0, max=4, step=0.02), "micro_batch", "Micro-batch"
 )
 _CONTEXT = Control(
     FloatLogSlider(value=8192, min=2, max=6, step=0.05),
@@ -32,7 +31,7 @@ _CONTEXT = Control(
 memory_against_stages = Explorer(
     "memory-against-stages",
     "What one chip has to hold",
-    x=Sweep("pipeline_stages", 1, 16, log=False, at=4),
+    x=Sweep("pipeline_stages", 1, 16, log=False, at=8),
     y=Scale("Memory of one chip", log=False, min=0),
     stack=True,
     curves=[
@@ -92,14 +91,14 @@ room_for_people = Explorer(
     curves=[
         Curve(
             multi_rack_pipelines.batch_of_stages,
-            "With this many stages",
+            "With P stages",
             role="total",
             whole="down",
             none="nobody fits",
         ),
         Curve(
             multi_rack_pipelines.batch_of_many_stages,
-            "Stages without end",
+            "Limit for many stages",
             role="reference",
             whole="down",
         ),
@@ -126,58 +125,6 @@ room_for_people = Explorer(
         ),
     ],
     caption="Each stage has a rack or a box of eight to itself. Beyond the first few stages there "
-    "is little left to free.",
-)
-
-_CHIPS = ("H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72", "GB300 NVL72", "MI355X")
-
-capacity_and_bandwidth = Explorer(
-    "capacity-and-bandwidth",
-    "A scale-up domain, as memory and as bandwidth",
-    x=Sweep("domain_capacity", 1e11, 1e14, at=3e12),
-    y=Scale("All chips together read"),
-    curves=[
-        Curve(
-            multi_rack_pipelines.bandwidth_at_drain,
-            "all of it in 20 ms",
-            role="reference",
-            given={"drain_time": 0.02},
-            id="beat",
-        )
-    ],
-    dots=Dots(
-        multi_rack_pipelines.domain_capacity, multi_rack_pipelines.domain_bandwidth, rows=_CHIPS
-    ),
-    marks=[
-        Mark(latency.weight_memory, "your model's weights"),
-        Mark(multi_rack_pipelines.bandwidth_needed, "to read them in that time", axis="y"),
-    ],
-    controls=[
-        Control(
-            FloatLogSlider(value=2e-3, min=-4, max=-1.5, step=0.02),
-            "latency_floor",
-            "Read the weights in",
-        )
-    ],
-    readouts=[
-        Readout(multi_rack_pipelines.domain_capacity, "Your domain holds"),
-        Readout(multi_rack_pipelines.domain_bandwidth, "Your domain reads"),
-        Readout(latency.full_weight_time, "It reads your model's weights in"),
-    ],
-    presets=[
-        Preset(
-            "2 ms a token",
-            {"latency_floor": 2e-3},
-            "scale-up matters for bandwidth, not for capacity",
-            "1:18:16",
-        ),
-        Preset(
-            "20 ms a token", {"latency_floor": 2e-2}, "a train that leaves every 20 ms", "1:09:22"
-        ),
-        Preset("A dense 405B", {"latency_floor": 2e-3, "model": "Llama 3.1 405B"}),
-    ],
-    caption="Each dot is a box of eight or a rack of 72. Right of the upright line the model "
-    "fits; above the level line it is read in "
-    "the time that you set. Between the two lie the machines that hold a model and read it too "
-    "slowly.",
+    "is little left to free. Where a model is too large for one box, nobody fits until a stage's "
+    "share of it does.",
 )

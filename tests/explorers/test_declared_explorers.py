@@ -296,7 +296,7 @@ def test_a_limit_on_the_height_is_hatched_above_and_said():
     explorer = EXPLORERS["memory-against-stages"]
     full = explorer.alt_text(hardware="H100 SXM")
     assert (
-        "Memory of one chip 92.9\xa0GB at pipeline stages 4 is more than fits: one chip has 80"
+        "Memory of one chip 140\xa0GB at pipeline stages 8 is more than fits: one chip has 80"
         in full
     )
     assert "more than fits" not in explorer.alt_text()

@@ -130,8 +130,8 @@ chained_memory = Schematic(
         ),
         Step(
             "So let in a second crowd, as large as the first, and have the racks work on the two in"
-            " turn. Its caches need room as well, half of each on either rack. The bar is full"
-            " again, but for the weights that left.",
+            " turn. (Splitting the first one is tried below.) Its caches need room as well, half of"
+            " each on either rack. The bar is full again, but for the weights that left.",
             "Both racks work, for {all_2} people. The caches of two crowds lie on the first rack,"
             " {caches_2_2}; a narrow strip of the bar is empty.",
         ),
@@ -152,7 +152,8 @@ chained_memory = Schematic(
     ],
     draw=_draw_memory,
     caption="Racks of the kind GB200 NVL72, with DeepSeek-V3 in fp8 and conversations of a hundred"
-    " thousand tokens. The bar is to scale; a stripe in a rack is an eighth of the layers.",
+    " thousand tokens. The bar is to scale, with crowds dark and pale by"
+    " turns; a stripe in a rack is an eighth of the layers.",
 )
 
 # Nine boxes, three ways ---------------------------------------------------------------------------
