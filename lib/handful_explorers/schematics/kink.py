@@ -135,8 +135,8 @@ price_kink = Schematic(
             " then follows the line of the cache upwards.",
         ),
         Step(
-            "Now lay the price list over it. If its step came any later, conversations just beyond"
-            " the crossing would be sold below cost.",
+            "Now lay the price list over it. If its step came much later, conversations beyond the"
+            " crossing would be sold below cost.",
             "A thin line, the price of answers, runs along the level part of the cost, at"
             " {answers}, and steps up at the crossing to {long_answers}.",
         ),
@@ -156,6 +156,6 @@ price_kink = Schematic(
     ],
     draw=_draw,
     caption="One GB200 chip with arithmetic in fp8, a guess of {active} weights for each token, and"
-    " a crowd so large that everybody\u2019s share of the weights can be left out. The price"
-    " is drawn a little above the cost.",
+    " a crowd so large that everybody\u2019s share of the weights can be left out. Attention\u2019s"
+    " own arithmetic is left out too. The price is drawn a little above the cost.",
 )
