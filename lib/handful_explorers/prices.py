@@ -146,7 +146,7 @@ price_to_cache = Explorer(
         level="implied",
     ),
     caption="A model lies on the line if its price turns just where reading the cache overtakes "
-    "the arithmetic. The dots are published models, with one byte for each number of the cache. "
+    "the arithmetic. The dots have one byte for each number of the cache. "
     "Prices were read on "
     f"{facts.get('prices', _LISTS[0])['read_on']}.",
 )
@@ -198,7 +198,7 @@ prefill_to_decode = Explorer(
         ),
         Preset("Decode at the balance", {"pass_length": 1, "batch": 8192, "context": 1000}, "", ""),
     ],
-    caption="The left end is decode, the right end prefill. The pass holds the batch times this many "
+    caption="The left end is decode, the right end prefill. A pass holds batch times this many "
     "tokens. The ratio of the two levels is what an answer's token would cost over a prompt's.",
 )
 
