@@ -319,7 +319,7 @@ def _derive_kv_bytes() -> Derivation:
     d.equate(
         _full_kv_time(),
         compute_time,
-        "take the context where prices rise for one where both take as long",
+        "assume that prices rise where both times are equal",
     )
     d.solve("kv_bytes_per_token", "batch and chips cancel")
     return d

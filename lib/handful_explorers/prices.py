@@ -146,7 +146,7 @@ price_to_cache = Explorer(
         level="implied",
     ),
     caption="A model lies on the line if its price turns just where reading the cache overtakes "
-    "the arithmetic. The dots are published models, with one byte for each number of the cache. "
+    "the arithmetic. The dots have one byte for each number of the cache. "
     "Prices were read on "
     f"{facts.get('prices', _LISTS[0])['read_on']}.",
 )
@@ -154,7 +154,7 @@ price_to_cache = Explorer(
 prefill_to_decode = Explorer(
     "prefill-to-decode",
     "From prefill to decode",
-    x=Sweep("pass_length", 1, 1e4, at=1, title="Tokens of a sequence in one pass"),
+    x=Sweep("pass_length", 1, 1e3, at=1, title="Tokens of a sequence in one pass"),
     y=Scale("Time for each token", "s", min=1e-10),
     curves=[
         Curve(prefill_decode.pass_token_time, "A token", role="total"),
@@ -189,18 +189,17 @@ prefill_to_decode = Explorer(
         Preset(
             "Decode", {"pass_length": 1, "batch": 1024}, "decode is a pass of one token", "1:42:10"
         ),
-        Preset("Four drafted tokens", {"pass_length": 4, "batch": 1024}, "", ""),
+        Preset("Four tokens a pass", {"pass_length": 4, "batch": 1024}, "", ""),
         Preset(
             "Prefill",
-            {"pass_length": 8192, "batch": 1},
+            {"pass_length": 256, "batch": 1024},
             "prefill is a pass of many tokens",
             "1:42:10",
         ),
         Preset("Decode at the balance", {"pass_length": 1, "batch": 8192, "context": 1000}, "", ""),
     ],
-    caption="The left end is decode, the right end prefill. The ratio of the two levels is what "
-    "an answer's token "
-    "would cost over a prompt's.",
+    caption="The left end is decode, the right end prefill. A pass holds batch times this many "
+    "tokens. The ratio of the two levels is what an answer's token would cost over a prompt's.",
 )
 
 # The seller's model as far as it is guessed, with weights enough for the sparsity of DeepSeek-V3.

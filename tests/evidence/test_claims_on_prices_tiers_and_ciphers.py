@@ -120,7 +120,7 @@ def test_rows_come_in_the_order_of_the_lecture():
         ("prices-lie-close-to-costs", "contested"),
         ("output-3-to-5-times-input", "depends"),
         ("prefill-computes-decode-reads", "depends"),
-        ("attention-slope-below-memory", "holds"),
+        ("attention-slope-below-memory", "depends"),
         ("cache-hit-ten-times-cheaper", "depends"),
         ("cache-writes-cost-more", "wrong"),
         ("nobody-over-1m", "wrong"),
@@ -220,7 +220,8 @@ def test_the_slopes_of_attention_by_hand():
         at = values("B200 SXM", model, "fp8", 1e5)
         slope = latency.attention_time(at, batch=1) / latency.kv_time(at, batch=1)
         assert slope == pytest.approx(2 * shared * 8e12 / 4.5e15, rel=1e-6)
-    assert "0.86" in ROWS["attention-slope-below-memory"].reason
+    reason = ROWS["attention-slope-below-memory"].reason
+    assert "0.86" in reason and "1.17" in reason  # on one chip below the slope of reading
 
 
 def test_the_income_of_deepseek():
@@ -286,8 +287,8 @@ def test_only_a_working_test_can_fail(monkeypatch):
     assert TESTS["revnet_block_is_two_rounds"]() == {"the same outputs": False}
     monkeypatch.undo()
     monkeypatch.setattr(latency, "attention_time", lambda at, batch: 1.0)
-    [(label, agrees)] = TESTS["attention_rises_slower_than_reading"]().items()
-    assert label.startswith("almost always: 0 of") and not agrees
+    found = TESTS["attention_rises_slower_than_reading"]()
+    assert next(iter(found)).startswith("almost always: 0 of") and not any(found.values())
 
 
 def test_every_row_is_reached_by_its_chapter():

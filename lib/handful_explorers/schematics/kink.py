@@ -135,15 +135,14 @@ price_kink = Schematic(
             " then follows the line of the cache upwards.",
         ),
         Step(
-            "Now lay the price list over it. If its step came any later, conversations just beyond"
-            " the crossing would be sold below cost.",
+            "Now lay the price list over it. If its step came much later, conversations beyond the"
+            " crossing would be sold below cost.",
             "A thin line, the price of answers, runs along the level part of the cost, at"
             " {answers}, and steps up at the crossing to {long_answers}.",
         ),
         Step(
-            "Two prices follow a slope only so far. Just beyond the step the price is above the"
-            " cost, and further out it is below: at {thrice} tokens the cost is {thrice_cost} times"
-            " what it was.",
+            "Just beyond the step the price is above the cost, and further out it is below: at"
+            " {thrice} tokens the cost is {thrice_cost} times what it was.",
             "At the right end of the picture the cost is {thrice_cost} times what it was, and the"
             " price has risen once, to {long_answers}.",
         ),
@@ -156,6 +155,6 @@ price_kink = Schematic(
     ],
     draw=_draw,
     caption="One GB200 chip with arithmetic in fp8, a guess of {active} weights for each token, and"
-    " a crowd so large that everybody\u2019s share of the weights can be left out. The price"
-    " is drawn a little above the cost.",
+    " a crowd so large that everybody\u2019s share of the weights can be left out, like"
+    " attention\u2019s own arithmetic. The price is drawn a little above the cost.",
 )

@@ -106,8 +106,8 @@ one_pass = Schematic(
     },
     steps=[
         Step(
-            "Your prompt is known in full, so all of its tokens can go through the model together,"
-            " in a single pass. Say that there are {prompt} of them.",
+            "Your prompt is known in full, so all of its tokens, say {prompt}, can go through the"
+            " model together, in a single pass.",
             "Boxes with the words of a prompt stand side by side, each with an arrow down into the"
             " same pass. There are {prompt} tokens.",
         ),
