@@ -241,9 +241,7 @@ def _drift(
     found = [
         (
             rounds,
-            round_trip_error(
-                rounds, normalised=normalised, gain=gain, through=through, bits=bits
-            ),
+            round_trip_error(rounds, normalised=normalised, gain=gain, through=through, bits=bits),
         )
         for rounds in (2, 4, 8, 16, 32, 64, 128)
     ]
@@ -272,7 +270,7 @@ drift_against_depth = Explorer(
         "these errors as they are, how far off would the input be after 128 rounds there and back?",
         level="roundings-alone",
     ),
-    caption="Rings: random layers, of gain 2 where no other is named, forwards and back, in single "
-    "precision but for those in bf16, whose streams keep eight binary digits. At an error of 1 nothing is left of the "
+    caption="Rings: random layers, of gain 2 but for the last, in single precision or with streams of "
+    "eight binary digits, as in bf16. At an error of 1 nothing is left of the "
     "input. Line: roundings in single precision, if no layer enlarged them.",
 )

@@ -313,7 +313,9 @@ def test_what_the_catch_tells_of_the_way_back():
     assert branch(2.0)[0] == pytest.approx(2.5, rel=0.02)
     # Without the roundings inside the layers it would be about half as much.
     streams = [round_trip_error(128, seed=s, dtype=np.float64, bits=24) for s in (1, 2, 3)]
-    assert 300 < np.median(streams) / rounding_walk(feistel_rounds=128, unit_roundoff=2.0**-24) < 450
+    assert (
+        300 < np.median(streams) / rounding_walk(feistel_rounds=128, unit_roundoff=2.0**-24) < 450
+    )
     gelus = [passage(8, normalised=False, through=gelu, seed=s) for s in range(1, 6)]
     for one in gelus:
         assert 0.7 < one.ahead < 1.3  # calm
