@@ -186,6 +186,18 @@ def test_the_walk_of_roundings_played_through(dtype, rounds):
     assert drift == pytest.approx(told, rel=0.15)
 
 
+@pytest.mark.parametrize("drift, u", [(0.1, 2.0**-8), (0.01, 2.0**-11)])
+def test_blocks_until_roundings_of_full_size_show(drift, u):
+    told = drift**2 / (2 * u**2)  # what exercises/problems answers
+    rng, off = np.random.default_rng(3), np.zeros((2, 4000))
+    for _ in range(2 * round(told)):  # each block there, and each back
+        for stream in off:
+            stream += u * rng.choice([-1, 1], stream.size)
+    assert np.sqrt((off**2).mean()) == pytest.approx(drift, rel=0.03)
+    walk = perturbation_growth.rounding_walk(unit_roundoff=u, feistel_rounds=2 * told)
+    assert walk == pytest.approx(drift / 3)
+
+
 def test_rounding_alone_is_a_floor_under_measured_drift():
     # Layers enlarge earlier errors, so that real drift lies above the walk, and further above with
     # depth.

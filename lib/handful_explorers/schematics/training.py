@@ -150,13 +150,14 @@ rebuilt_notes = Schematic(
             " at the top; they take {pair} of memory, a thin line.",
         ),
         Step(
-            "On the way back the last layer runs once more, forwards, on the stream that it left"
-            " alone. While it runs, its notes are there again, {layer}.",
+            "On the way back the last layer\u2019s two rounds run once more, forwards, the later one"
+            " first, each on the stream that it left alone. While they run, the layer\u2019s notes"
+            " are there again, {layer}.",
             "The streams stand at the uppermost box. A thin strip of notes stands beside it;"
             " streams and notes together take {held}.",
         ),
         Step(
-            "Its result is subtracted from the other stream, which undoes the layer. Its notes"
+            "Each result is subtracted from the other stream, which undoes the layer. Its notes"
             " have told how its weights should change, and make room for those of the next layer"
             " below.",
             "The streams have moved down, and so has the thin strip of notes. Memory still holds"
