@@ -124,9 +124,9 @@ three_bills = Schematic(
             "A bar of three equal parts: one for the forward pass, two for the way back.",
         ),
         Step(
-            "A token that the model writes needs one forward pass. But it is written alone, after"
-            " the one before, and the chips mostly wait for their memory. Used only {eta} as well,"
-            " they are busy for {decode} passes.",
+            "A token that the model writes needs one forward pass. But a conversation gets"
+            " one token at a time, and the chips mostly wait for memory, not least for the cache"
+            " of each conversation. Used only {eta} as well, they are busy for {decode} passes.",
             "A second bar: one part is the forward pass, and the rest is waiting for memory. It"
             " ends a little beyond the first bar, at {decode} parts.",
         ),
@@ -190,6 +190,14 @@ def _draw_lives(step: int, schematic: Schematic) -> list[dict[str, Any]]:
                 more = value("written") * UP
                 top -= more
                 out.append(rect(x, top, wide, more, WRITTEN))
+                if name == "twin":
+                    middle, at = x + wide / 2, top + more / 2
+                    out += [
+                        text(middle, at - 4, "counts like reading", "paper small", "middle"),
+                        text(
+                            middle, at + 12, f"{told['written']} trillion", "paper small", "middle"
+                        ),
+                    ]
             cost = told[f"life_{name}" if served else f"read_{name}"]
             out.append(
                 named(f"{name} {cost}", text(x + wide / 2, top - 6, f"${cost}M", "ink", "middle"))
