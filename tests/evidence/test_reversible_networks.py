@@ -77,14 +77,14 @@ def test_gradients_against_finite_differences(kind, rebuild):
     ahead, behind = (loss(branches, x1 + by * d1, x2 + by * d2) for by in (step, -step))
     slope = (ahead - behind) / (2 * step)
     assert (found.x1 * d1).sum() + (found.x2 * d2).sum() == pytest.approx(slope, rel=1e-6)
-    for i, branch in enumerate(branches):
-        for j, weight in enumerate(branch.weights):
+    for i, part in enumerate(branches):
+        for j, weight in enumerate(part.weights):
             d = rng.standard_normal(weight.shape)
 
-            def moved(by, i=i, j=j, branch=branch, weight=weight, d=d):
-                weights = (*branch.weights[:j], weight + by * d, *branch.weights[j + 1 :])
+            def moved(by, i=i, j=j, part=part, weight=weight, d=d):
+                weights = (*part.weights[:j], weight + by * d, *part.weights[j + 1 :])
                 return loss(
-                    [*branches[:i], branch._replace(weights=weights), *branches[i + 1 :]], x1, x2
+                    [*branches[:i], part._replace(weights=weights), *branches[i + 1 :]], x1, x2
                 )
 
             slope = (moved(step) - moved(-step)) / (2 * step)
