@@ -61,7 +61,7 @@ latency_against_batch = Explorer(
     ],
     guess=Guess(
         "One user alone waits for a token as long as the dot shows. How long does a step take when "
-        "10, 100 or 1,000 share the machine? Draw it.",
+        "10, 100 or 300 share the machine? Draw it.",
         draw="step",
     ),
     caption="The step is the slower of reading (weights, then caches) and computing, and then the "

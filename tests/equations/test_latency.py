@@ -391,14 +391,14 @@ def test_the_first_chapters_napkin():
     assert normal / fast == pytest.approx(15, rel=1e-9) and normal / weights == pytest.approx(1.8)
     assert latency.fast_batch(ours, batch=100, speedup=2.5) == 0  # at no price
     waited = weights * (1 + latency.fixed_time(ours) / latency.full_weight_time(ours))
-    assert (round(waited), round(1.8 * waited), round(4 * waited)) == (141, 254, 564)
+    assert (round(waited), round(1.8 * waited), round(waited - weights)) == (141, 254, 36)
     rack = values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=8192)
     assert rack["layers"] == 61 and rack["layer_latency"] == pytest.approx(70e-6, rel=0.01)
     cost = functools.partial(latency.cost_per_token, ours)
-    assert cost(batch=8 * weights) == pytest.approx(0.9 * cost(batch=4 * weights))
-    assert round(4 * weights, -1) == 420 and int(latency.batch_that_fits(ours)) == 371
+    assert int(latency.batch_that_fits(ours)) == 371
     assert weights / (weights + 371) == pytest.approx(0.22, abs=0.005)
-    assert 65 < cost(batch=1) / cost(batch=189) < 70
+    for batch in (189, 200):  # "nearly seventy times"
+        assert 65 < cost(batch=1) / cost(batch=batch) < 70
     assert 95 < cost(batch=1) / latency.cost_floor(ours) < 110
     alone = values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=8192)
     assert latency.unbatched_penalty(alone, batch=1) > 2000
