@@ -150,10 +150,10 @@ avalanche_with_depth = Explorer(
         Preset("Small weights", {"depth": 64, "gain": "1"}, "", ""),
         Preset("Larger weights", {"depth": 24, "gain": "3"}, "", ""),
     ],
-    caption="Distance over that of two unrelated inputs: half of the bits, or √2 of the "
-    "length, so that a millionth starts at 7·10⁻⁷. Dots: simulated networks of width 64, with tanh "
-    "between random matrices. Faint lines: theory for infinitely wide layers. All "
-    "are drawn as far as the slider stands.",
+    caption="Distance over that of two unrelated inputs: half of the bits, or √2 of the length, so "
+    "that a millionth starts at 7·10⁻⁷. Dots: simulated networks of width 64, with tanh between "
+    "random matrices. Faint lines: theory for infinitely wide layers. All are drawn as far as the "
+    "slider stands.",
 )
 
 
@@ -272,6 +272,6 @@ drift_against_depth = Explorer(
         level="roundings-alone",
     ),
     caption="Rings: random layers, of gain 2 but for the last, in single precision or with streams "
-    "of eight binary digits, as in bf16. At an error of 1 nothing is left of the "
-    "input. Line: roundings in single precision, if no layer enlarged them.",
+    "of eight binary digits, as in bf16. At an error of 1 nothing is left of the input. Line: "
+    "roundings in single precision, if no layer enlarged them.",
 )

@@ -156,7 +156,7 @@ def publish(target: Path, site: Path) -> tuple[str, int]:
 
 
 def offer(soup: BeautifulSoup, up: str, place: str, size: int) -> None:
-    """Add the button below the first code cell of a page.
+    """Add the button below the first code cell of a page, and those that follow it at once.
 
     It says where Python is, and how much is loaded on a click.
     """
@@ -171,4 +171,7 @@ def offer(soup: BeautifulSoup, up: str, place: str, size: int) -> None:
         f'<span role="status">Python in this page: {size / 1e6:.0f} MB, once.</span></div>',
         "html.parser",
     )
+    # Below cells that follow at once, so that it does not come between two formulas.
+    while (after := cell.find_next_sibling()) is not None and after.select_one(".cell_input pre"):
+        cell = after
     cell.insert_after(one(bar, "div"))

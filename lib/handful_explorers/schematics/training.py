@@ -151,8 +151,8 @@ rebuilt_notes = Schematic(
         ),
         Step(
             "On the way back the last layer\u2019s two rounds run once more, forwards, the later"
-            " one first, each on the stream that it left alone. While they run, the"
-            " layer\u2019s notes are there again, {layer}.",
+            " one first, each on the stream that it left alone. While they run, the layer\u2019s"
+            " notes are there again, {layer}.",
             "The streams stand at the uppermost box. A thin strip of notes stands beside it;"
             " streams and notes together take {held}.",
         ),
