@@ -123,8 +123,8 @@ price_kink = Schematic(
         ),
         Step(
             "Meanwhile it reads the cache of the conversation, which takes twice as long for twice"
-            " the context. How steeply the line rises depends on the bytes of a token, which are"
-            " secret: a heavy cache crosses the level line early, a light one late.",
+            " the context. The bytes of a token, which are secret, set the slope: a heavy cache"
+            " crosses the level line early, a light one late.",
             "Three lines rise from the origin, for a heavy cache, a lighter one and a lighter one"
             " still. Dots mark where they cross the level line; the heaviest crosses first.",
         ),

@@ -119,12 +119,12 @@ one_pass = Schematic(
         ),
         Step(
             "So a token of the prompt takes {prompt_share} of the rack\u2019s time, just its own"
-            " arithmetic. The fetching comes free, because it is done meanwhile.",
+            " arithmetic. The fetching is done meanwhile and comes free.",
             "A short bar at the bottom: a token of the prompt takes {prompt_share}.",
         ),
         Step(
-            "The answer is not known. Each of its tokens depends on the one before, so each takes a"
-            " pass of its own, and for each pass all the weights are fetched again.",
+            "Each token of the answer depends on the one before, so each takes a pass of its own,"
+            " and for each pass all the weights are fetched again.",
             "A single box, the first word of the answer. Fetching takes {read} as before,"
             " multiplying next to nothing, and all of the pass is for one token.",
         ),

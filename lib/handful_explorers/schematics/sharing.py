@@ -119,5 +119,5 @@ shared_cache = Schematic(
     ],
     draw=_draw,
     caption="The shape of Llama 3.1 70B with one byte for each number; the model itself does not"
-    " share its caches. Four of its {layers} layers are drawn.",
+    " share its caches.",
 )
