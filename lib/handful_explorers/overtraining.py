@@ -145,8 +145,8 @@ worth_training = Explorer(
             {"active_parameters": 37e9, "pretraining_tokens": 14.8e12, "decode_efficiency": 0.4},
         ),
     ],
-    caption="For a model of this size, by the refitted law. Below the dashed line a larger model, trained for less "
-    "long, would have been cheaper; above it the longer training has paid.",
+    caption="For a model of this size, by the refitted law. Below the dashed line a larger model, "
+    "trained for less long, would have been cheaper; above it the longer training has paid.",
 )
 
 hundredfold = Explorer(
