@@ -125,7 +125,7 @@ three_bills = Schematic(
         ),
         Step(
             "A token that the model writes needs one forward pass. But a conversation gets"
-            " one token at a time, and the chips mostly wait for memory, not least for its cache."
+            " one token at a time, and the chips mostly wait for memory, for weights and caches."
             " Used only {eta} as well, they are busy for {decode} passes.",
             "A second bar: one part is the forward pass, and the rest is waiting for memory. It"
             " ends a little beyond the first bar, at {decode} parts.",
