@@ -111,8 +111,8 @@ fast_mode = Schematic(
             " {caches_fast}; {fast} dots are left.",
         ),
         Step(
-            "A step now costs {speedup} times less rent, but only about {fast} people split it. So each"
-            " token pays {price_fast} times the normal price.",
+            "A step now costs {speedup} times less rent, but only about {fast} people split it. So"
+            " each token pays {price_fast} times the normal price.",
             "What one token pays is {price_fast} times as wide as before.",
         ),
         Step(
