@@ -129,9 +129,9 @@ chained_memory = Schematic(
             "The same picture; the first rack waits while the second works.",
         ),
         Step(
-            "So let in a second crowd, as large as the first. (Splitting the first one is tried"
-            " below.) Its caches need room as well, half of each on either rack. The bar is full"
-            " again, but for the weights that left.",
+            "So let in a second crowd, as large as the first (splitting that is tried below), and"
+            " let the racks swap crowds. Its caches need room as well, half of each on either rack."
+            " The bar is full again, but for the weights that left.",
             "Both racks work, for {all_2} people. The caches of two crowds lie on the first rack,"
             " {caches_2_2}; a narrow strip of the bar is empty.",
         ),
