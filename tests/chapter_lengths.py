@@ -13,7 +13,8 @@ from bs4 import BeautifulSoup, Tag
 
 ROOT = Path(__file__).resolve().parents[1]
 UNSEEN = (
-    "script, style, template, noscript, [hidden], .headerlink, .explorer-data, .cell_input, form"
+    "script, style, template, noscript, [hidden], .headerlink, .explorer-data, .cell_input, form, "
+    ".for-ears"
 )
 # What a reader has to deal with before the text goes on; a formula is part of it.
 STOPS = "figure, table, .fold, .cards, .admonition, .problems, .ask"
