@@ -15,7 +15,7 @@ from docutils.parsers.rst import Directive
 from . import known as known_rows
 from .roles import registry
 from .sphinx_exercises import exercise_part
-from .sphinx_live import figure_in_text, on_pages
+from .sphinx_live import figure_in_text, on_pages, where_block, where_text
 
 INDEX = "numbers"  # the page of the index
 # Pages whose own business is terms, or that only repeat others, and so are left as they are.
@@ -140,7 +140,7 @@ def mark(app, doctree) -> None:
     numbers = (
         node
         for node in doctree.findall(figure_in_text)
-        if node["kind"] != "drawn" and not repeated(node, page)
+        if node["kind"] != "drawn" and not repeated(node, page) and not unsaid(node)
     )
     for i, node in enumerate(numbers, 1):
         node["ids"] = [f"number-{i}"]
@@ -151,6 +151,15 @@ def repeated(node: nodes.Node, page: str) -> bool:
     while node is not None:
         if isinstance(node, exercise_part) and "chapter" in node:
             return node["chapter"] != page
+        node = node.parent
+    return False
+
+
+def unsaid(node: nodes.Node) -> bool:
+    """Check whether a node is in a text whose condition is false for the page's first scenario."""
+    while node is not None:
+        if isinstance(node, where_text | where_block) and not node["holds"]:
+            return True
         node = node.parent
     return False
 
