@@ -49,7 +49,7 @@ def _efficiency(value: float = 0.3) -> Control:
 bills_by_size = Explorer(
     "bills-by-size",
     "Models of one quality, and what their lives cost",
-    x=Sweep("active_parameters", 7e10, 6e11, log=False, at=1e11, title="Size"),
+    x=Sweep("active_parameters", 8e10, 6e11, log=False, at=1e11, title="Size"),
     y=Scale("Rent of the chips", "$", log=False, min=0, max=1.2e9),
     curves=[
         Curve(lifetime_cost.lifetime_cost_at_loss, "The whole life", role="total"),
@@ -90,8 +90,8 @@ bills_by_size = Explorer(
         Preset("A twentieth of the users", {"inference_tokens": 1e13, "active_parameters": 1e11}),
     ],
     guess=Guess(
-        "The dot is the training of the lecture's model. Larger models need less text to become as "
-        "good. What does their training cost? Draw it.",
+        "The dot is the training of a model with 80 billion weights. Larger models need less text "
+        "to become as good. What does their training cost? Draw it.",
         draw="training",
     ),
     caption="Every point is a model as good as one of 100 billion weights after 200 trillion "
@@ -145,8 +145,8 @@ worth_training = Explorer(
             {"active_parameters": 37e9, "pretraining_tokens": 14.8e12, "decode_efficiency": 0.4},
         ),
     ],
-    caption="For a model of this size, by the refitted law. Below the dashed line a larger model, "
-    "trained for less long, would have been cheaper; above it the longer training has paid.",
+    caption="For a model of this size, by the refitted law. Below the line “Paid back” a larger "
+    "model, trained for less long, would have been cheaper; above it the longer training has paid.",
 )
 
 hundredfold = Explorer(

@@ -73,8 +73,8 @@ transfer_ratio = Explorer(
         level="yours",
     ),
     caption="Above 1 the fabric is busy for longer than the cable, so handing tokens on holds "
-    "nobody up. Bandwidth only, with the same bytes for each number on "
-    "either wire.",
+    "nobody up. Bandwidth only, with k as it is set here and the same "
+    "bytes for each number on either wire.",
 )
 
 _STAGES = Control(

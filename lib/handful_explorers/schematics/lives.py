@@ -270,9 +270,9 @@ one_quality = Schematic(
             " ${life_twin}M, the narrow one ${life_lecture}M.",
         ),
         Step(
-            "A model between them is cheaper than either. With {n_best} billion weights it has to"
+            "The cheapest lies between them. With {n_best} billion weights it has to"
             " read {d_best} trillion tokens, and its life costs ${life_best} million; with"
-            " {n_large} billion it costs ${life_large} million.",
+            " {n_large} billion it costs ${life_large} million again.",
             "Two more rectangles between the first two: {n_large} billion weights, ${life_large}M,"
             " and {n_best} billion weights, ${life_best}M.",
         ),
