@@ -207,6 +207,6 @@ two_ways_over = Schematic(
     ],
     draw=_draw,
     caption="Eight chips stand for each rack. Fabric and cable are as thick as they are fast. Times"
-    " are for the crowd of the napkin, and copies are averages over a router without favourites, in"
-    " the last step at most.",
+    " are for the crowd of the napkin, and copies are averages over a router without favourites;"
+    " the last bar is a bound.",
 )
