@@ -75,7 +75,7 @@ _WAYS = {
         racks.crossing_slowdown_once_of_chip,
     ),
 }
-_WAYS["limited"] = ("four racks at most", *_WAYS["once"][1:])
+_WAYS["limited"] = ("four nodes at most", *_WAYS["once"][1:])
 
 racks_scene = Explorer(
     "racks",
@@ -152,7 +152,7 @@ racks_scene = Explorer(
     "fabric; the others "
     "take the network between the racks, whose wires are as wide as the bytes that leave. Below, "
     "how long "
-    "each wire is busy in one layer.",
+    "each wire is busy in one layer. The buttons keep the crowd of the napkin.",
 )
 
 # Curves -------------------------------------------------------------------------------------------
@@ -183,7 +183,9 @@ over_racks = Explorer(
             "scale_out_bandwidth",
             "Port of each chip",
         ),
-        Control(IntSlider(value=8, min=1, max=32), "active_experts", "Experts of a token"),
+        Control(
+            IntSlider(value=8, min=1, max=32), "active_experts", "Experts of a token", follows=True
+        ),
     ],
     readouts=[
         Readout(experts.scale_up_domains, "Racks or nodes that they fill"),
@@ -195,7 +197,9 @@ over_racks = Explorer(
         draw="each",
     ),
     caption="The crowd stays the same, so that each chip has fewer people the more chips there are."
-    " Fabric and network work at once, and the slower of them counts. Latencies are left out.",
+    " Fabric and network work at once, and the slower of them counts. Experts are"
+    " whole, so that reading them falls in steps. Latencies are left out, and a torus is drawn as"
+    " if it had a switch.",
 )
 
 # For “Your model, your hardware” ------------------------------------------------------------------

@@ -139,9 +139,10 @@ def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         y, new = top + 38 * i, i == SHOWN[step] - 1
         colour = "ink" if new else "soft"
         wide = WIDTH * schematic.value(key) / 8
+        told = f"at most {schematic.told[key]}" if key == "four" else schematic.told[key]
         out += [
             text(0, y + 11, label, f"{colour} strong" if new else colour),
-            text(WIDTH, y + 11, schematic.told[key], colour, "end"),
+            text(WIDTH, y + 11, told, colour, "end"),
             named(f"bar {key}", rect(0, y + 16, wide, 10, "c1")),
         ]
     return out
@@ -149,7 +150,7 @@ def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
 
 two_ways_over = Schematic(
     "two-ways-over",
-    "A token whose experts lie in two racks",
+    "What crosses, and what need not",
     height=372,
     numbers={
         "ratio": 'bandwidth_ratio scale_out_bandwidth=50e9 hardware="GB200 NVL72"',
@@ -200,11 +201,12 @@ two_ways_over = Schematic(
         Step(
             "So let the router help. It first picks four nodes for the token, and then experts in"
             " these alone. Now at most four copies cross.",
-            "The eight experts lie in four of the boxes, two in each. A fourth bar, {four}, is"
-            " about half as long as the third.",
+            "The eight experts lie in four of the boxes, two in each. A fourth bar, at most {four},"
+            " is about half as long as the third.",
         ),
     ],
     draw=_draw,
     caption="Eight chips stand for each rack. Fabric and cable are as thick as they are fast. Times"
-    " are for the crowd of the napkin, and copies are averages over a router without favourites.",
+    " are for the crowd of the napkin, and copies are averages over a router without favourites;"
+    " the last bar is a bound.",
 )

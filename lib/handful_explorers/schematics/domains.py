@@ -86,7 +86,7 @@ four_domains = Schematic(
         ),
         Step(
             "A rack that has been announced joins {next_chips}, twice as many, and each of"
-            " them holds several times as much.",
+            " them is to hold several times as much. These figures are unverified.",
             "Two rows of dots, {next_chips} in all. One is coloured, and the weights fill"
             " {next_fill} of it.",
         ),

@@ -190,9 +190,9 @@ expert_layer = Schematic(
             "Arrows lead from one token on the second chip to its two experts on other chips.",
         ),
         Step(
-            "All tokens travel at once, each in a copy to each of its experts. Every chip sends to"
-            " every other, an all-to-all: {leaving} of the {copies} copies leave their chip, and"
-            " {staying} are at home already.",
+            "All tokens travel at once, each in a copy to each of its experts. Any chip may have"
+            " to send to any other, an all-to-all: {leaving} of the {copies} copies leave their"
+            " chip, and {staying} are at home already.",
             "All {copies} copies stand with their experts. Under each chip is written how many it"
             " sends.",
         ),

@@ -48,6 +48,7 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
         "home": home,
         "picks": picks,
         "once": way != "each",
+        "bound": "at most" if way == "limited" and racks > data["limit"] else "mean",
         **machine,
     }
 
@@ -219,7 +220,11 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
             format_value(v["inside"], "1"),
             f"about {inside} for this token" if v["once"] else f"{inside} for this token",
         ),
-        ("Copies that leave, mean", format_value(v["leaving"], "1"), f"{crossing} for this token"),
+        (
+            f"Copies that leave, {v['bound']}",
+            format_value(v["leaving"], "1"),
+            f"{crossing} for this token",
+        ),
         (
             "All-to-all, times one fabric",
             format_value(v["slowdown"], "1"),
@@ -243,8 +248,8 @@ def words(v: dict[str, Any]) -> str:
     return (
         f"{v['racks']} × {v['chips']} chips. The token shown has its experts {where}. On average "
         f"{format_value(v['inside'], '1')} "
-        f"copies cross the fabric and {format_value(v['leaving'], '1')} leave; the {slower} sets "
-        "the pace, "
+        f"copies cross the fabric and {'at most ' if v['bound'] == 'at most' else ''}"
+        f"{format_value(v['leaving'], '1')} leave; the {slower} sets the pace, "
         f"{format_value(max(v['fabric'], v['network']), 's')} in one layer against "
         f"{format_value(v['joined'], 's')} on one fabric."
     )
@@ -252,7 +257,7 @@ def words(v: dict[str, Any]) -> str:
 
 def rows(v: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Return the head and the rows of the data table: the copies and the times of each link."""
-    return ["Over", "Copies of a token, mean", "Time in one layer"], [
+    return ["Over", f"Copies of a token, {v['bound']}", "Time in one layer"], [
         ["fabric", format_value(v["inside"], "1"), format_value(v["fabric"], "s")],
         ["network", format_value(v["leaving"], "1"), format_value(v["network"], "s")],
         ["one fabric for all", "–", format_value(v["joined"], "s")],

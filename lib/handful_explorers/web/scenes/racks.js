@@ -95,6 +95,7 @@ function run({ input, numbers, spec }) {
     home,
     picks,
     once: way !== "each",
+    bound: way === "limited" && racks > data.limit ? "at most" : "mean",
     ...machine,
   };
 }
@@ -317,7 +318,7 @@ function readouts(v) {
       formatValue(v.inside, "1"),
       `${v.once ? "about " : ""}${inside} for this token`,
     ],
-    ["Copies that leave, mean", formatValue(v.leaving, "1"), `${crossing} for this token`],
+    [`Copies that leave, ${v.bound}`, formatValue(v.leaving, "1"), `${crossing} for this token`],
     [
       "All-to-all, times one fabric",
       formatValue(v.slowdown, "1"),
@@ -340,8 +341,8 @@ function words(v) {
   const slower = v.network > v.fabric ? "network" : "fabric";
   return (
     `${v.racks} × ${v.chips} chips. The token shown has its experts ${where}. On average ` +
-    `${formatValue(v.inside, "1")} copies cross the fabric and ${formatValue(v.leaving, "1")} ` +
-    `leave; the ${slower} sets the pace, ${formatValue(Math.max(v.fabric, v.network), "s")} in ` +
+    `${formatValue(v.inside, "1")} copies cross the fabric and ` +
+    `${v.bound === "at most" ? "at most " : ""}${formatValue(v.leaving, "1")} leave; the ${slower} sets the pace, ${formatValue(Math.max(v.fabric, v.network), "s")} in ` +
     `one layer against ${formatValue(v.joined, "s")} on one fabric.`
   );
 }
@@ -351,7 +352,7 @@ function words(v) {
  * @returns {Table}
  */
 const table = (v) => ({
-  head: ["Over", "Copies of a token, mean", "Time in one layer"],
+  head: ["Over", `Copies of a token, ${v.bound}`, "Time in one layer"],
   body: [
     ["fabric", formatValue(v.inside, "1"), formatValue(v.fabric, "s")],
     ["network", formatValue(v.leaving, "1"), formatValue(v.network, "s")],
