@@ -78,9 +78,7 @@ def test_half_the_cache_more_than_doubles_the_context_that_balances(hardware, mo
 
 def test_nearly_all_chips_lie_within_a_factor_of_two():
     found = {
-        (chip["name"], form["name"]): scenario.values(
-            hardware=chip["name"], precision=form["name"]
-        )
+        (chip["name"], form["name"]): scenario.values(hardware=chip["name"], precision=form["name"])
         for chip in scenario.page_rows()["hardware"]
         for form in scenario.page_rows()["precision"]
         if chip["verified"]
