@@ -76,8 +76,8 @@ roofline = Explorer(
         "that a chip reads?",
         mark="ridge",
     ),
-    caption="Left of the ridge a chip waits for its memory, right of it for its arithmetic. "
-    "The caches are left out.",
+    caption="Left of the ridge a chip waits for its memory, right of it for its arithmetic; "
+    "a larger batch moves your step right. The caches are left out.",
 )
 
 balance_against_sparsity = Explorer(
