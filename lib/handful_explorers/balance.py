@@ -76,14 +76,14 @@ roofline = Explorer(
         "that a chip reads?",
         mark="ridge",
     ),
-    caption="Left of the ridge a chip waits for its memory, right of it for its arithmetic. "
-    "The caches are left out.",
+    caption="Left of the ridge a chip waits for its memory, right of it for its arithmetic; "
+    "a larger batch moves your step right. The caches are left out.",
 )
 
 balance_against_sparsity = Explorer(
     "balance-against-sparsity",
     "The balance batch against sparsity",
-    x=Sweep("sparsity", 1, 64, at=18),
+    x=Sweep("sparsity", 1, 64, at=17.87),
     y=Scale("Balance batch", "sequence"),
     curves=[
         Curve(
@@ -102,7 +102,7 @@ balance_against_sparsity = Explorer(
     readouts=[balance.machine_balance],
     presets=[
         Preset("32 of 256", {"sparsity": 8}, "DeepSeek activates 32 of 256 experts", "19:16"),
-        Preset("By parameters", {"sparsity": 671 / 37}, "37 billion active of 700 billion", "4:44"),
+        Preset("By parameters", {"sparsity": 17.87}, "37 billion active of 700 billion", "4:44"),
     ],
     caption="The shaded strip holds every chip sold since 2020, at each precision in which it both "
     "stores and multiplies. Each dot is a model on the chosen chip. The caches are left out.",
@@ -110,7 +110,7 @@ balance_against_sparsity = Explorer(
 
 balance_against_context = Explorer(
     "balance-against-context",
-    "The balance batch runs away with the context",
+    "What caches do to the balance batch",
     x=Sweep("context", 100, 1e6, at=4096),
     y=Scale("Batch", "sequence"),
     curves=[
@@ -138,17 +138,9 @@ balance_against_context = Explorer(
         Preset(
             "A dense model", {"context": 2000, "model": "Llama 3.1 70B", "precision": "fp8"}, "", ""
         ),
-        Preset(
-            "A windowed model",
-            {"context": 2000, "model": "gpt-oss-120b", "precision": "fp8"},
-            "",
-            "",
-        ),
     ],
-    caption="A longer context brings more bytes to read for each sequence, and more arithmetic "
-    "for attention. "
-    "Beyond the marked context, where there is one, reading caches takes longer than computing, "
-    "for any batch.",
+    caption="Beyond the marked context, where there is one, reading caches takes longer than "
+    "computing, for any batch.",
 )
 
 train = Explorer(

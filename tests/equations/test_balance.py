@@ -1,5 +1,7 @@
 """Tests of the roofline and the balance batch against counts by hand and others' figures."""
 
+import math
+
 import pytest
 
 from handful import balance, facts, latency, scenario
@@ -75,16 +77,42 @@ def test_half_the_cache_more_than_doubles_the_context_that_balances(hardware, mo
 
 
 def test_nearly_all_chips_lie_within_a_factor_of_two():
-    found = [
-        balance.machine_balance(scenario.values(hardware=chip["name"], precision=form["name"]))
+    found = {
+        (chip["name"], form["name"]): scenario.values(hardware=chip["name"], precision=form["name"])
         for chip in scenario.page_rows()["hardware"]
         for form in scenario.page_rows()["precision"]
         if chip["verified"]
         and form["arithmetic"] == form["name"]
         and form["name"] in chip["peak_flops"]
-    ]
-    near = [150 <= one <= 600 for one in found]
-    assert 0.9 < sum(near) / len(near) < 1
+    }
+    far = [of for of, at in found.items() if not 150 <= balance.machine_balance(at) <= 600]
+    assert far == [("TPU v5p", "fp8")]
+    drained = [balance.drain_time(at) for at in found.values()]
+    assert (round(min(drained), 3), round(max(drained), 3)) == (0.021, 0.039)
+
+
+def test_what_attention_cancels_of_the_caches():
+    rack = scenario.values("GB200 NVL72", "DeepSeek-V3", "fp8", 4096)
+    share = balance.cache_uses(rack) / balance.machine_balance(rack)
+    assert round(share, 2) == 0.77
+    limit = balance.balance_context_with_attention(rack)
+    assert limit == pytest.approx(balance.balance_context(rack) / (1 - share))
+    assert round(4096 / limit, 2) == 0.27
+    assert balance.balance_batch_with_attention(rack) == pytest.approx(
+        balance.balance_batch(rack) / (1 - 4096 / limit)
+    )
+    h200 = scenario.values("H200 SXM", "DeepSeek-V3", "fp8", 4096)
+    assert balance.balance_context_with_attention(h200) == math.inf
+    assert (
+        balance.balance_batch_with_attention(h200, context=100_000)
+        < balance.balance_batch_with_attention(h200)
+        < balance.balance_batch(h200)
+    )
+
+
+def test_how_full_the_lecture_s_rack_is():
+    rack = scenario.values("GB200 NVL72", "DeepSeek-V3", "fp8", 180_000)
+    assert latency.batch_that_fits(rack) == pytest.approx(2000, rel=0.01)
 
 
 @pytest.mark.parametrize("model", ["Llama 3.1 70B", "Llama 3.1 405B", "DeepSeek-V3"])

@@ -116,7 +116,7 @@ def test_every_test_is_used_and_says_what_it_does():
             "depends",
         ),  # a terabyte in a minute, the drives of servers in minutes to hours
         ("balance-is-300", "holds"),
-        ("drain-is-20-ms", "holds"),
+        ("drain-is-20-ms", "depends"),
         ("all-weights-whatever-the-batch", "depends"),
         ("gemini-50-percent-dearer", "depends"),
         ("bytes-per-token-1667", "depends"),

@@ -73,7 +73,7 @@ def today():
                 ("prices", "claude-opus-5", "output_usd_per_mtok", 0.5),
             ],
             {"latency-and-cost", "index"},
-            'live sparsity model="DeepSeek-V3" digits=3',
+            'live sparsity model="DeepSeek-V3" digits=2',
         ),
     ],
 )
