@@ -73,8 +73,8 @@ hold_or_recompute = Explorer(
         "month? Draw it.",
         draw="flash",
     ),
-    caption="The lowest line wins. Devices cost their medium alone, paid off over five years, and "
-    "writing, which wears flash out, is left out; prefill reaches three tenths of the peak. "
+    caption="The lowest line wins. Devices cost their medium alone, paid off over five years; "
+    "prefill reaches three tenths of the peak; writing is not counted. "
     "The host is the Grace of a GB200, for every chip.",
 )
 

@@ -420,7 +420,7 @@ def test_the_chapter_says_what_is_computed():
     assert wear == pytest.approx(24 * rent[FLASH], rel=1e-3)
     assert 100 * wear == pytest.approx(1 / 27, rel=0.01)
     assert fillings / 24 / 7 == pytest.approx(11, rel=0.02)
-    assert cost(HOST) < min(held, again) / 100 and cost(FLASH) + wear < min(held, again) / 30
+    assert max(cost(HOST), cost(FLASH) + wear) < min(held, again) / 30
     bought = {one: tiers.device(one)["storage_price"] * 1e9 for one in (HOST, FLASH, DISK)}
     assert [bought[HOST], bought[FLASH], bought[DISK]] == pytest.approx(
         [1.70, 0.19, 0.02], rel=0.05
@@ -459,8 +459,6 @@ def test_the_chapter_says_what_is_computed():
     assert cost(HOST, 0) / cost(FLASH, 0) == pytest.approx(7, rel=0.02)
     for waits in (0, 1):
         assert (cost(FLASH, waits) + wear) / cost(HOST, waits) == pytest.approx(3, rel=0.15)
-    ratios = [way / cost(HOST) for way in (cost(DISK), again, held)]
-    assert 70 < ratios[0] < 80 and 130 < ratios[1] < 140 and 400 < ratios[2] < 420
     assert hand_over(FLASH, DISK, 1) / 86_400 == pytest.approx(33.5, rel=0.02)
     assert hand_over(HOST, FLASH, 0) / 60 == pytest.approx(2.3, rel=0.03)
     assert hand_over(FLASH, DISK, 0) / 3600 == pytest.approx(2.2, rel=0.03)

@@ -162,5 +162,5 @@ room_and_door = Schematic(
     ],
     draw=_draw,
     caption="One device each, at the middle of its listed prices. Everything is fetched once, at"
-    " the end of its stay; what writing wears out is left out.",
+    " the end of its stay; writing is not counted.",
 )
