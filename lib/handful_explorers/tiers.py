@@ -57,14 +57,14 @@ hold_or_recompute = Explorer(
         Preset(
             "An hour, the chip waits",
             {"hold_time": 3600, "idle_share": 1.0},
-            "five minutes and an hour might identify flash and disk",
-            "2:01:52",
+            "",
+            "",
         ),
         Preset(
             "An hour, reading is hidden",
             {"hold_time": 3600, "idle_share": 0.0},
-            "the time held is probably the drain time of the tier",
-            "2:00:37",
+            "five minutes and an hour might identify flash and disk",
+            "2:01:52",
         ),
     ],
     guess=Guess(
@@ -74,7 +74,8 @@ hold_or_recompute = Explorer(
         draw="flash",
     ),
     caption="The lowest line wins. Devices cost their medium alone, paid off over five years; "
-    "prefill reaches three tenths of the peak. The host is the Grace of a GB200, for every chip.",
+    "prefill reaches three tenths of the peak; writing is not counted. "
+    "The host is the Grace of a GB200, for every chip.",
 )
 
 wall = Explorer(

@@ -115,7 +115,8 @@ TABLES: dict[str, dict[str, str]] = {
         text: read_on! price_history notes source!"""),
     "memory_tiers": _columns("""
         text: name! tier! chips
-        positive: capacity_bytes read_bandwidth_bytes_per_s usd_per_gb_low usd_per_gb_high
+        positive: capacity_bytes read_bandwidth_bytes_per_s rated_writes_bytes
+        positive: usd_per_gb_low usd_per_gb_high
         text: usd_per_gb_note
         flag: verified!
         text: verified_note source!"""),

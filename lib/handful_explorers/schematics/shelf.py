@@ -55,8 +55,9 @@ def _device(device: str, stay: str, y: float, schematic: Schematic) -> list[dict
         text(
             0,
             y + 29,
-            f"{told[f'{device}_room']}, read at {told[f'{device}_rate']}: emptied in"
-            f" {told[f'{device}_drain']}",
+            # How long a disk takes is to be guessed at the ladder.
+            f"{told[f'{device}_room']}, read at {told[f'{device}_rate']}"
+            + ("" if device == "disk" else f": emptied in {told[f'{device}_drain']}"),
             "soft small",
         ),
         text(0, y + 47, "room", "ink small"),
@@ -161,5 +162,5 @@ room_and_door = Schematic(
     ],
     draw=_draw,
     caption="One device each, at the middle of its listed prices. Everything is fetched once, at"
-    " the end of its stay.",
+    " the end of its stay; writing is not counted.",
 )

@@ -159,5 +159,5 @@ three_ways = Schematic(
     ],
     draw=_draw,
     caption="DeepSeek-V3 in fp8 on one GB200 of a rack, {tokens} tokens. Memory and bills are to"
-    " scale, the drive is not.",
+    " scale, the drive is not. Writing is not counted.",
 )
