@@ -151,9 +151,8 @@ chained_memory = Schematic(
         ),
     ],
     draw=_draw_memory,
-    caption="Racks of the kind GB200 NVL72, with DeepSeek-V3 in fp8 and conversations of a hundred"
-    " thousand tokens. The bar is to scale, with crowds dark and pale by"
-    " turns; a stripe in a rack is an eighth of the layers.",
+    caption="GB200 NVL72 racks with DeepSeek-V3 in fp8; conversations of a hundred thousand tokens."
+    " The bar is to scale, crowds dark and pale by turns; a stripe is an eighth of the layers.",
 )
 
 # Nine boxes, three ways ---------------------------------------------------------------------------
