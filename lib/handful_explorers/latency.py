@@ -114,7 +114,7 @@ cost_against_batch = Explorer(
 fast_and_slow = Explorer(
     "fast-and-slow",
     "Normal mode and fast mode: one frontier",
-    x=Sweep("batch", 1, 65536, at=189),
+    x=Sweep("batch", 1, 4096, at=189),
     y=Scale("Cost of one token", "$/token"),
     across=(latency.tokens_per_user, Scale("Tokens per second for one user")),
     curves=[Curve(latency.cost_per_token, "Cost of a token", role="total")],

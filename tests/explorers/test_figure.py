@@ -425,11 +425,14 @@ def test_a_figure_that_is_shown_elsewhere_has_no_formulas_either():
     assert texts and not any(text.get_parse_math() for text in texts)
 
 
-@pytest.mark.parametrize("hardware, model", [("H100 SXM", "Llama 3.1 70B"), ("GB200 NVL72", None)])
-def test_a_plot_of_two_results_is_hatched_where_the_batch_does_not_fit(hardware, model):
+@pytest.mark.parametrize(
+    "hardware, model, context",
+    [("H100 SXM", "Llama 3.1 70B", 4096), ("GB200 NVL72", "DeepSeek-V3", 100_000)],
+)
+def test_a_plot_of_two_results_is_hatched_where_the_batch_does_not_fit(hardware, model, context):
     """Larger batches stream more slowly, so that they lie to the left of the last that fits."""
     explorer = EXPLORERS["fast-and-slow"]
-    state = {"hardware": hardware, "model": model or "DeepSeek-V3", "precision": "fp8"}
+    state = {"hardware": hardware, "model": model, "precision": "fp8", "context": context}
     known = scenario.values(**state)
     fits = math.floor(latency.batch_that_fits(known))
     at = latency.tokens_per_user(known, batch=fits)
