@@ -128,11 +128,11 @@ def _place(
     if mark.axis != "x" or not explorer.across or not math.isfinite(value):
         return value, math.inf
     x, known = explorer.sweep, symbol_values(explorer, state, mark.given, mark.scenario)
-    at, end = (
+    at, low, high = (
         float(explorer.across[0](known | {x.name: swept}))
-        for swept in (max(whole_count(value, mark.whole), x.low), x.high)
+        for swept in (max(whole_count(value, mark.whole), x.low), x.low, x.high)
     )
-    return at, math.copysign(math.inf, end - at)
+    return at, math.copysign(math.inf, high - low)
 
 
 def dots(

@@ -412,10 +412,10 @@ export class Model extends Values {
       { name, min, max } = this.spec.x;
     if (mark.axis !== "x" || !across || !Number.isFinite(value))
       return { place: value, down: false };
-    const [place, end] = [Math.max(wholeCount(value, mark.whole), min), max].map((swept) =>
-      this.scalar(mark, (values) => across({ ...values, [name]: swept }), state),
+    const [place, low, high] = [Math.max(wholeCount(value, mark.whole), min), min, max].map(
+      (swept) => this.scalar(mark, (values) => across({ ...values, [name]: swept }), state),
     );
-    return { place, down: end < place };
+    return { place, down: high < low };
   }
 
   // Chips that the model alone takes, and those that there are, where these are fewer.
