@@ -21,7 +21,7 @@ from handful.symbolic.quantities import find
 from handful.units import axis_title, format_ticks
 
 from . import labels, scenes
-from .describe import written
+from .describe import told, written
 from .scenes import shapes
 from .style import DASHES, GRID, INK, PALETTE, PLAIN, SOFT, ticks
 
@@ -350,7 +350,7 @@ def _rules(
     found = []
     for mark in explorer.marks:
         (value, end), upright = values["places"][mark.label], mark.axis == "x"
-        if not math.isfinite(value) or mark.of:
+        if not math.isfinite(value) or mark.of or not told(values["marks"][mark.label], mark):
             continue
         line, span = (axes.axvline, axes.axvspan) if upright else (axes.axhline, axes.axhspan)
         line(value, color=SOFT, linewidth=1, dashes=(3, 3))
@@ -366,8 +366,8 @@ def _rules(
             other = np.full(100, (axes.get_ylim() if upright else axes.get_xlim())[0])
             place = _points(axes, at, other)[0] if upright else _points(axes, other, at)[1]
             lines.append((place, along) if upright else (along, place))
-            told = written(mark, values["marks"][mark.label])
-            found.append((f"{mark.label} {told}", place[0], upright))
+            words = f"{mark.label} {written(mark, values['marks'][mark.label])}"
+            found.append((words, place[0], upright))
     for text, at, upright in found:
         places = labels.along_a_rule(at, upright, 8.5, frame)
         place = labels.choose(places, text, 8.5, frame, taken, lines) or places[0]

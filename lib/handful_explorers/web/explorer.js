@@ -8,7 +8,7 @@ import { makeControl } from "./controls.js";
 import { dataTable } from "./data_table.js";
 import * as dom from "./dom.js";
 import { announce, h, put, calm } from "./dom.js";
-import { capital, inFull, lower, named as writeNamed, plain, written } from "./describe.js";
+import { capital, inFull, lower, named as writeNamed, plain, told, written } from "./describe.js";
 import { guesses, guessOf, keep } from "./guesses.js";
 import { Plot } from "./plot.js";
 import { comesWith, defaults, label, store, valuesOf } from "./scenario.js";
@@ -228,7 +228,7 @@ export class Explorer {
      *
      * @type {Set<string> | null}
      */
-    this.told = null;
+    this.heeded = null;
     this.rowsShown = ""; // which values stand in their block
     this.steadyValues = new Steady(this.values);
     /** @type {Steady[]} */
@@ -695,8 +695,8 @@ export class Explorer {
 
   sceneText() {
     // What the explorer holds or drives itself is not the scenario's, and so no reason to name it.
-    const told = (this.told ??= this.followed());
-    if (!Object.keys(store.values()).some((name) => told.has(name))) return "";
+    const heeded = (this.heeded ??= this.followed());
+    if (!Object.keys(store.values()).some((name) => heeded.has(name))) return "";
     /** @type {State} */
     const now = { ...store.choice, ...this.state },
       [hardware, model, precision] = CHOICES.map((kind) => label(kind, String(now[kind])));
@@ -773,8 +773,8 @@ export class Explorer {
   marksOf(result) {
     return (
       result.marks
-        // One of a control is words only.
-        .filter(({ mark, place }) => Number.isFinite(place) && !mark.of)
+        // One of a control is words only, and so is one that has none.
+        .filter(({ mark, value, place }) => Number.isFinite(place) && !mark.of && told(mark, value))
         .map(({ mark, value, place, down, lacking }) => ({
           key: mark.label,
           axis: mark.axis,
