@@ -50,7 +50,8 @@ export class Guess {
     this.state = explorer.unset({ ...valuesOf(this.choice), ...this.choice });
     /** @type {[typeof model, State]} */
     this.asked = [model, this.state];
-    const last = model.grid.length - 1,
+    const room = model.room(model.evaluate(this.state)),
+      last = model.grid.filter((x) => x <= room).length - 1, // asked where all fit
       at = Array.from({ length: PLACES }, (_, i) => Math.round((i * last) / (PLACES - 1)));
     this.drawn = this.about.kind === "draw";
     this.xs = this.drawn
