@@ -114,7 +114,7 @@ cost_against_batch = Explorer(
 fast_and_slow = Explorer(
     "fast-and-slow",
     "Normal mode and fast mode: one frontier",
-    x=Sweep("batch", 1, 4096, at=189),
+    x=Sweep("batch", 1, 2048, at=189),
     y=Scale("Cost of one token", "$/token"),
     across=(latency.tokens_per_user, Scale("Tokens per second for one user")),
     curves=[Curve(latency.cost_per_token, "Cost of a token", role="total")],
@@ -155,7 +155,7 @@ fast_and_slow = Explorer(
             "1:40",
         ),
     ],
-    caption="Each point of the line is a number of people. To the right answers stream faster and "
-    "cost more. As in the lecture, all weights are read at every step, and the latency of the "
-    "layers is left out: on a rack it ends the line much further to the left.",
+    caption="Each point of the line is a number of people. Further right, answers stream faster "
+    "and cost more. As in the lecture, all weights are read at every step, and chips never "
+    "wait.",
 )

@@ -173,8 +173,8 @@ decode_step = Schematic(
             " {share_3}, or {cost_3}.",
         ),
         Step(
-            "Somebody joins you. Each weight that arrives is used twice, so only a second cache is"
-            " added to the reading. The step is hardly longer, and each of you pays half.",
+            "A second person joins you. Each weight that arrives is used twice, so only a second"
+            " cache is added to the reading. The step is hardly longer, and each of you pays half.",
             "Two thin caches beside the weights. The step takes {step_4} and gives two tokens."
             " The share of each is half as long as before, {share_4}, or {cost_4}.",
         ),
@@ -186,9 +186,9 @@ decode_step = Schematic(
             " of each is {share_5}, or {cost_5}; it is drawn fifty times as long as before.",
         ),
         Step(
-            "At last {full} caches fill the memory. Now the step mostly reads caches, which cannot"
-            " be shared: of the {dollars} that a million tokens cost, {own_dollars} pays for"
-            " reading each one\u2019s own.",
+            "Finally, {full} caches fill the memory. Now the step mostly reads caches, which cannot"
+            " be shared: of the {dollars} that a million tokens cost, {own_dollars} goes on reading"
+            " each person\u2019s own.",
             "The caches fill all the memory that the weights leave. The step takes {step_6}, the"
             " multipliers are busy for {compute_6} of it, and {full} tokens come out. The share of"
             " each is {share_6}, most of it for its own cache, or {cost_6}.",
@@ -197,5 +197,5 @@ decode_step = Schematic(
     draw=_draw,
     caption="Llama 3.1 70B in bf16 on eight H100s; conversations of {context} tokens that have"
     " nothing in common. Memory and times are drawn to the same scale: what takes room takes time"
-    " to read. The latency of the layers, which no batch changes, is left out.",
+    " to read. Waiting for anything else is left out.",
 )
