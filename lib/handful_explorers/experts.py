@@ -160,7 +160,7 @@ racks_scene = Explorer(
 over_racks = Explorer(
     "over-racks",
     "A layer over more and more chips",
-    x=Sweep("devices", 16, 1440, at=144, title="Chips of a layer"),
+    x=Sweep("devices", 4, 1440, at=144, title="Chips of a layer"),
     y=Scale("Time in one layer", "s"),
     curves=[
         Curve(experts.all_to_all_time, "Travel, a copy for each expert", role="total", id="each"),
@@ -195,11 +195,13 @@ over_racks = Explorer(
         "A layer for 5,760 people spreads over more and more chips, and 72 make a rack. How long do"
         " the tokens travel, if each expert is sent a copy of its own? Draw it.",
         draw="each",
+        at=(36, 72, 144, 216, 432, 1440),
+        hump=True,
     ),
     caption="The crowd stays the same, so that each chip has fewer people the more chips there are."
     " Fabric and network work at once, and the slower of them counts. Experts are"
-    " whole, so that reading them falls in steps. Latencies are left out, and a torus is drawn as"
-    " if it had a switch.",
+    " whole, so that reading them falls in steps. Bytes alone count, and a torus is drawn as"
+    " if it had a switch. On this page the bar at the top moves this plot alone.",
 )
 
 # For “Your model, your hardware” ------------------------------------------------------------------
