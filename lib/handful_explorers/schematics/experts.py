@@ -165,7 +165,9 @@ def _counted(step: int, told: dict[str, str]) -> list[dict[str, Any]]:
     for chip in range(CHIPS):
         x, y = _corner(chip)
         sent, got = told[f"sent_{chip}"], told[f"got_{chip}"]
-        words = {3: f"{sent} sent, {got} here", 4: f"works on {got}", 5: f"gets {sent} back"}.get(step)
+        words = {3: f"{sent} sent, {got} here", 4: f"works on {got}", 5: f"gets {sent} back"}.get(
+            step
+        )
         if words:
             out.append(text(x + BOX / 2, y + TALL - 7, words, "soft small", "middle"))
     return out
@@ -196,8 +198,8 @@ expert_layer = Schematic(
         Step(
             "A router looks at a token and picks the two experts that suit it best. Follow one:"
             " it goes to B on the chip beside it, and to P on the far side of the fabric.",
-            "Arrows lead from one token on the second chip into the fabric, and out of it to its two"
-            " experts on other chips.",
+            "Arrows lead from one token on the second chip into the fabric, and out of it to its"
+            " two experts on other chips.",
         ),
         Step(
             "All tokens travel at once, each in a copy to each of its experts. Any chip may have"

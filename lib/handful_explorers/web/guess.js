@@ -53,11 +53,8 @@ export class Guess {
     const last = model.grid.length - 1,
       at = Array.from({ length: PLACES }, (_, i) => Math.round((i * last) / (PLACES - 1)));
     this.drawn = this.about.kind === "draw";
-    this.xs = !this.drawn
-      ? [/** @type {number} */ (this.state[spec.x.name])]
-      : this.about.at
-        ? [spec.x.min, ...this.about.at]
-        : at.map((i) => model.grid[i]);
+    const places = this.about.at ? [spec.x.min, ...this.about.at] : at.map((i) => model.grid[i]);
+    this.xs = this.drawn ? places : [/** @type {number} */ (this.state[spec.x.name])];
     this.called = ""; // the curve that is asked for
     /** @type {number[]} */
     this.truth = this.findTruth(model);
@@ -255,7 +252,9 @@ export class Guess {
       { title, unit, whole } = this.spec.x,
       x = whole ? Math.round(this.xs[place]) : this.xs[place],
       digits = this.about.at ? 3 : 2;
-    return unit === "1" ? `${plain(x, unit, digits)} ${lower(title)}` : formatValue(x, unit, digits);
+    return unit === "1"
+      ? `${plain(x, unit, digits)} ${lower(title)}`
+      : formatValue(x, unit, digits);
   }
 
   // Where a guess is furthest off: by its factor on a log axis, by its distance on another.
