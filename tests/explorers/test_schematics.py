@@ -20,7 +20,6 @@ from handful_explorers.schematics import (
     chain,
     crossing,
     decode,
-    domains,
     experts,
     kink,
     ladder,
@@ -418,18 +417,6 @@ def test_two_ways_over_in_words_and_lengths():
     assert all(w == pytest.approx(WIDTH * value(key) / 8) for key, w in wide.items())
     assert wide["four"] / wide["forty"] == pytest.approx(0.5, abs=0.06)  # about half
     assert wide["once"] / wide["each"] == pytest.approx(0.25, rel=0.01)
-
-
-def test_four_domains_have_a_dot_for_each_chip():
-    one = schematics.four_domains
-    value = one.value
-    count = Counter(s["c"] for s in one.pictures[-1] for _ in range(s.get("n", 0)))
-    chips = sum(value(f"{key}_chips") for key, *_ in domains.DOMAINS.values())
-    assert count["c1"] + count["soft"] == chips == 8 + 72 + 144 + 4096
-    assert value("node_memory") < value("weights") < value("rack_memory") / 10
-    assert math.ceil(value("rack_fill")) == 4 and value("next_fill") < 1
-    assert value("node_fill") > 8 and count["c1"] == 8 + 4 + 1 + math.ceil(value("pod_fill"))
-    assert 4 < answer("= 1e12 / [accelerators / GB200 NVL72 / hbm_capacity_bytes]").value < 6
 
 
 def test_memory_ladder_puts_the_cache_where_the_rule_says():
