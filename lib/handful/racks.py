@@ -371,6 +371,36 @@ expert_layer_time_of_racks = Formula(
     conventions=("routed experts only", "dense peak, perfect balance: a floor"),
 )
 
+all_to_all_time_of_racks = Formula(
+    q.all_to_all_time,
+    Max(
+        _tokens * k * (1 / R - o / (R * n_up)) * _bytes / BW_up,
+        q.scale_out_time.symbol,
+    )
+    + 2 * fixed,
+    name="all_to_all_time_of_racks",
+    using=(scale_out_time_of_racks,),
+    source="39:39; derived",
+    meaning="the slower of fabric and network, and what a journey takes whatever its bytes",
+    conventions=("one copy an expert", "both work at once", "the constant out and back"),
+)
+
+step_time_of_racks = Formula(
+    q.step_time,
+    (w * (N_total - N_routed) / o + B * cache_memory.expression / (R * n_up)) / BW
+    + layers * Max(q.expert_layer_time.symbol, q.all_to_all_time.symbol),
+    name="step_time_of_racks",
+    using=(expert_layer_time_of_racks, all_to_all_time_of_racks),
+    source="derived",
+    meaning="a chip reads its caches and its copy of the weights that all use; then each layer of "
+    "experts takes as long as the slowest of reading, computing and travel",
+    conventions=(
+        "data-parallel attention",
+        "no arithmetic of attention",
+        "experts and attention in turn",
+    ),
+)
+
 hiding_batch_of_racks = Formula(
     q.hiding_batch,
     w * E_n * R * n_up * N_1 * BW_out / (new * k * phi * _bytes * BW),

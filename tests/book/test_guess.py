@@ -215,9 +215,12 @@ def test_a_guess_is_compared_with_the_truth(ask, name, hand):
     said = flat(asked.verdict.inner_text())
     if explorer.guess.kind == "draw":
         label = next(c.label for c in explorer.curves if c.id == explorer.guess.of)
-        values = explorer.values()
+        values, of = explorer.values(), explorer.guess.of
         at = [round(i * (explorer.sweep.points - 1) / 5) for i in range(6)]
-        possible = [values["curves"][explorer.guess.of][i] for i in at]
+        possible = [values["curves"][of][i] for i in at]
+        if explorer.guess.at:
+            places = [{explorer.sweep.name: place} for place in explorer.guess.at]
+            possible = [explorer.values(**place)["at"][of] for place in places]
         assert f"“{label}” is at " in said
         assert any(flat(format_value(v, explorer.y_unit, 2)) in said for v in possible), said
     else:
@@ -358,6 +361,14 @@ def test_a_drawn_guess_is_kept_as_it_was_drawn(ask, name):
     asked.page.reload()
     expect(line).to_have_attribute("points", re.compile(kept))
     assert "(your guess: " in asked.page.locator("#after").inner_text()
+
+
+def test_a_hump_that_is_asked_for_is_compared_first(ask):
+    asked = ask("over-racks").asks()
+    asked.guess_by_keys()  # the last ring, so that the course runs straight
+    asked.show.click()
+    said = flat(asked.verdict.inner_text())
+    assert said.startswith("You drew no hump; ") and "has one at 144 chips. You are" in said
 
 
 def test_who_skips_is_not_asked_again_and_may_guess_later(ask):

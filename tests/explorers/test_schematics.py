@@ -20,7 +20,6 @@ from handful_explorers.schematics import (
     chain,
     crossing,
     decode,
-    domains,
     experts,
     kink,
     ladder,
@@ -403,9 +402,12 @@ def test_two_ways_over_in_words_and_lengths():
     assert crossing.INLET not in crossing.EXPERTS and crossing.HOME not in crossing.EXPERTS
     assert 0.99 < value("once") <= 1  # one copy, or none if all experts are at home
     assert value("each_time") / value("once_time") == pytest.approx(4, rel=0.01)
-    assert value("forty") > 7 and 3.5 < value("four") < 4
+    # As many nodes are drawn as copies cross, to the nearest whole number.
+    assert round(value("forty")) == len(crossing.SPREAD)
+    assert round(value("four")) == len(crossing.LIMITED)
+    assert 3.5 < value("four") < 4
     for held in (crossing.SPREAD, crossing.LIMITED):
-        assert sum(held.values()) == 8 and crossing.ITS_NODE in held
+        assert sum(held.values()) == 8 and crossing.ITS_NODE not in held
     assert len(crossing.SPREAD) == 7 and len(crossing.LIMITED) == 4
     fabric, cable = (
         next(s for s in one.pictures[0] if s["t"] == "rect" and s["c"] == c) for c in ("c0", "c1")
@@ -415,18 +417,6 @@ def test_two_ways_over_in_words_and_lengths():
     assert all(w == pytest.approx(WIDTH * value(key) / 8) for key, w in wide.items())
     assert wide["four"] / wide["forty"] == pytest.approx(0.5, abs=0.06)  # about half
     assert wide["once"] / wide["each"] == pytest.approx(0.25, rel=0.01)
-
-
-def test_four_domains_have_a_dot_for_each_chip():
-    one = schematics.four_domains
-    value = one.value
-    count = Counter(s["c"] for s in one.pictures[-1] for _ in range(s.get("n", 0)))
-    chips = sum(value(f"{key}_chips") for key, *_ in domains.DOMAINS.values())
-    assert count["c1"] + count["soft"] == chips == 8 + 72 + 144 + 4096
-    assert value("node_memory") < value("weights") < value("rack_memory") / 10
-    assert math.ceil(value("rack_fill")) == 4 and value("next_fill") < 1
-    assert value("node_fill") > 8 and count["c1"] == 8 + 4 + 1 + math.ceil(value("pod_fill"))
-    assert 4 < answer("= 1e12 / [accelerators / GB200 NVL72 / hbm_capacity_bytes]").value < 6
 
 
 def test_memory_ladder_puts_the_cache_where_the_rule_says():

@@ -1,7 +1,6 @@
 """Simulate a random router: the experts that tokens pick, and the copies that chips get.
 
-The picture ``plotting/scenes/racks`` draws the same numbers in Python and in the browser, so that
-the draws come from ``mulberry32`` and every tie is broken by position.
+The draws come from ``mulberry32``, and every tie is broken by position.
 
 >>> counts = loads(tokens=512, experts=256, active_experts=8)
 >>> len(counts), sum(counts)

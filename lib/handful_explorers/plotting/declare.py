@@ -469,6 +469,9 @@ class Guess:
     curve, of which the value where the cursor starts is asked.  mark: the label of an upright mark,
     whose place is asked.
 
+    at: where a course is asked for, if not at even steps of the axis.  hump: whether the place of a
+    hump is the answer, which is compared first.
+
     >>> Guess("How long does a step take?", draw="step", mark="floor")
     Traceback (most recent call last):
     ...
@@ -480,6 +483,8 @@ class Guess:
     draw: str = ""
     level: str = ""
     mark: str = ""
+    at: tuple[float, ...] = ()
+    hump: bool = False
 
     def __post_init__(self) -> None:
         count = sum(map(bool, (self.draw, self.level, self.mark)))

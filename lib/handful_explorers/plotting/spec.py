@@ -39,9 +39,15 @@ def spec(explorer: Explorer) -> dict[str, Any]:
     }
 
 
-def guess(g: Guess) -> dict[str, str]:
+def guess(g: Guess) -> dict[str, Any]:
     """Return the entry of what a reader is asked."""
-    return {"question": g.question, "kind": g.kind, "of": g.of}
+    return {
+        "question": g.question,
+        "kind": g.kind,
+        "of": g.of,
+        **({"at": list(g.at)} if g.at else {}),
+        **({"hump": True} if g.hump else {}),
+    }
 
 
 def scene(e: Explorer) -> dict[str, Any]:

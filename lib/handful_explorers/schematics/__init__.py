@@ -6,7 +6,6 @@ Each is declared in the module of its subject; `schematic` says how.
 from .chain import chained_memory, nine_boxes
 from .crossing import two_ways_over
 from .decode import decode_step
-from .domains import four_domains
 from .experts import expert_layer
 from .fast import fast_mode
 from .feistel import feistel_round
@@ -29,7 +28,6 @@ __all__ = [
     "expert_layer",
     "fast_mode",
     "feistel_round",
-    "four_domains",
     "memory_ladder",
     "nine_boxes",
     "one_pass",

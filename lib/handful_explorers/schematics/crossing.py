@@ -26,8 +26,8 @@ HERE, THERE = EXPERTS[:4], EXPERTS[4:]
 # Forty nodes: in which of them the experts lie, and how many in each.
 COLUMNS, NODES, NODE, NODE_PITCH = 8, 40, (36, 20), (43.4, 27)
 ITS_NODE = 18
-SPREAD = {3: 1, 8: 1, 13: 1, 18: 1, 22: 1, 29: 1, 33: 2}
-LIMITED = {8: 2, 18: 2, 22: 2, 33: 2}
+SPREAD = {3: 1, 8: 1, 13: 1, 22: 1, 29: 1, 33: 2, 36: 1}
+LIMITED = {8: 2, 22: 2, 29: 2, 33: 2}
 
 ROWS = (
     ("each", "two racks, a copy for each expert"),
@@ -134,6 +134,8 @@ def _nodes(step: int) -> list[dict[str, Any]]:
 
 def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     """Draw how many copies of a token cross, for the ways that have been shown."""
+    if not SHOWN[step]:
+        return []
     out, top = [text(0, 206, "Copies that cross, of eight", "ink strong")], 216
     for i, (key, label) in enumerate(ROWS[: SHOWN[step]]):
         y, new = top + 38 * i, i == SHOWN[step] - 1
@@ -195,7 +197,7 @@ two_ways_over = Schematic(
         Step(
             "With forty small nodes in place of two racks there is little to merge: eight experts"
             " lie in {reached} of them on average, and {forty} copies still cross.",
-            "Forty small boxes. The eight experts lie in seven of them, one of which is the"
+            "Forty small boxes. The eight experts lie in seven of them, none of which is the"
             " token\u2019s own. A third bar is nearly as long as the picture is wide.",
         ),
         Step(

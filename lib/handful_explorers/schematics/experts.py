@@ -12,7 +12,7 @@ from typing import Any
 
 from handful_evidence.random32 import mulberry32
 
-from ..plotting.scenes.shapes import circle, line, rect, text
+from ..plotting.scenes.shapes import circle, line, path, rect, text
 from .schematic import WIDTH, Number, Schematic, Step, named
 from .svg import arrow
 
@@ -141,22 +141,33 @@ def _tokens(away: bool) -> list[dict[str, Any]]:
 
 
 def _followed() -> list[dict[str, Any]]:
-    """Draw the ways of one token to its experts."""
+    """Draw the ways of one token to its experts, through the fabric."""
     x, y = _home(FOLLOWED)
+    start = _corner(FOLLOWED // TOKENS)[0] + BOX / 2
+    bar = TOP + TALL + GAP / 2
     out = []
     for expert in picks()[FOLLOWED]:
         cx, cy = _corner(expert // 2)
-        out.append(arrow(x, y + 4, cx + 20 + 35 * (expert % 2), cy + 27, "c1", 2))
+        below = cy > bar
+        lane = bar + (7 if below else -7)
+        middle, turn, end = cx + BOX / 2, (cy if below else cy + TALL), cy + (27 if below else 49)
+        way = [(x, y + 4), (start, y + 12), (start, lane), (middle, lane), (middle, turn)]
+        out += [
+            path(way, "c1", 2),
+            arrow(middle, turn, cx + 20 + 35 * (expert % 2), end, "c1", 2),
+        ]
     return out
 
 
 def _counted(step: int, told: dict[str, str]) -> list[dict[str, Any]]:
-    """Draw what each chip sends or has got."""
+    """Draw what each chip has sent or has got."""
     out = []
     for chip in range(CHIPS):
         x, y = _corner(chip)
         sent, got = told[f"sent_{chip}"], told[f"got_{chip}"]
-        words = {3: f"sends {sent}", 4: f"works on {got}", 5: f"gets {sent} back"}.get(step)
+        words = {3: f"{sent} sent, {got} here", 4: f"works on {got}", 5: f"gets {sent} back"}.get(
+            step
+        )
         if words:
             out.append(text(x + BOX / 2, y + TALL - 7, words, "soft small", "middle"))
     return out
@@ -187,14 +198,15 @@ expert_layer = Schematic(
         Step(
             "A router looks at a token and picks the two experts that suit it best. Follow one:"
             " it goes to B on the chip beside it, and to P on the far side of the fabric.",
-            "Arrows lead from one token on the second chip to its two experts on other chips.",
+            "Arrows lead from one token on the second chip into the fabric, and out of it to its"
+            " two experts on other chips.",
         ),
         Step(
             "All tokens travel at once, each in a copy to each of its experts. Any chip may have"
             " to send to any other, an all-to-all: {leaving} of the {copies} copies leave their"
             " chip, and {staying} are at home already.",
             "All {copies} copies stand with their experts. Under each chip is written how many it"
-            " sends.",
+            " has sent, and how many stand there.",
         ),
         Step(
             "Now the experts work on what has come. Chance is uneven: the fullest chip got"

@@ -14,7 +14,7 @@
  *   before: (number | null)[] }} Press
  */
 
-const PLACES = 6; // where a drawn curve is asked for; the first of them is given
+const PLACES = 6; // where a drawn curve is asked for, unless it says; the first of them is given
 const REACH = 14; // pixels within which a stroke takes a ring along
 const STEPS = 40; // of an axis, by arrow keys
 const COLOUR = 8; // palette.css has it after those of curves
@@ -54,12 +54,11 @@ export class Guess {
       last = model.grid.filter((x) => x <= room).length - 1, // asked where all fit
       at = Array.from({ length: PLACES }, (_, i) => Math.round((i * last) / (PLACES - 1)));
     this.drawn = this.about.kind === "draw";
-    this.xs = this.drawn
-      ? at.map((i) => model.grid[i])
-      : [/** @type {number} */ (this.state[spec.x.name])];
+    const places = this.about.at ? [spec.x.min, ...this.about.at] : at.map((i) => model.grid[i]);
+    this.xs = this.drawn ? places : [/** @type {number} */ (this.state[spec.x.name])];
     this.called = ""; // the curve that is asked for
     /** @type {number[]} */
-    this.truth = this.findTruth(model, at);
+    this.truth = this.findTruth(model);
     this.unit = this.about.kind === "mark" ? spec.x.unit : spec.y.unit;
     this.axis = this.about.kind === "mark" ? spec.x : spec.y;
     /** @type {Pair} */
@@ -113,18 +112,20 @@ export class Guess {
     return this.tools.h("button", { type: "button", class: name, text, onclick });
   }
 
-  /**
-   * @param {import("./compute.js").Model} model
-   * @param {number[]} at
-   */
-  findTruth(model, at) {
+  /** @param {import("./compute.js").Model} model */
+  findTruth(model) {
     const { kind, of } = this.about,
       { curves, marks } = model.evaluate(this.state);
     if (kind === "mark") return [marks.find(({ mark }) => mark.label === of)?.value ?? NaN];
     const curve = curves.find((one) => one.curve.id === of);
     if (!curve) throw new Error(`there is no curve ${of}`);
     this.called = curve.curve.label;
-    return this.drawn ? at.map((i) => curve.ys[i]) : [curve.y];
+    if (!this.drawn) return [curve.y];
+    const { name } = this.spec.x;
+    return this.xs.map((x) => {
+      const there = model.evaluate({ ...this.state, [name]: x }).curves;
+      return there.find((one) => one.curve.id === of)?.y ?? NaN;
+    });
   }
 
   // The state --------------------------------------------------------------------------------------
@@ -250,8 +251,11 @@ export class Guess {
   tellPlace(place) {
     const { formatValue, lower, plain } = this.tools,
       { title, unit, whole } = this.spec.x,
-      x = whole ? Math.round(this.xs[place]) : this.xs[place];
-    return unit === "1" ? `${plain(x, unit, 2)} ${lower(title)}` : formatValue(x, unit, 2);
+      x = whole ? Math.round(this.xs[place]) : this.xs[place],
+      digits = this.about.at ? 3 : 2;
+    return unit === "1"
+      ? `${plain(x, unit, digits)} ${lower(title)}`
+      : formatValue(x, unit, digits);
   }
 
   // Where a guess is furthest off: by its factor on a log axis, by its distance on another.
@@ -274,9 +278,33 @@ export class Guess {
     return this.tellValue(mine) + (this.drawn ? ` at ${this.tellPlace(place)}` : "");
   }
 
-  // One sentence.
+  // The place of the highest hump, or -1: higher than both its neighbours.
+  /** @param {number[]} at */
+  hump(at) {
+    const humps = at.flatMap((y, i) => (i && y > at[i - 1] && y > at[i + 1] ? [i] : []));
+    return humps.length ? humps.reduce((a, b) => (at[b] > at[a] ? b : a)) : -1;
+  }
+
+  // Where the answer is the place of a hump, that comes first.
+  /** @param {number[]} at */
+  compareHumps(at) {
+    const there = this.about.hump ? this.hump(this.truth) : -1;
+    if (there < 0) return "";
+    const mine = this.hump(at),
+      is = `“${this.called}” has one at ${this.tellPlace(there)}`;
+    if (mine < 0) return `You drew no hump; ${is}. `;
+    if (mine === there) return `You put the hump where it is, at ${this.tellPlace(there)}. `;
+    return `You put the hump at ${this.tellPlace(mine)}; ${is}. `;
+  }
+
   /** @param {number[]} at */
   compare(at) {
+    return this.compareHumps(at) + this.compareValues(at);
+  }
+
+  // One sentence.
+  /** @param {number[]} at */
+  compareValues(at) {
     const { place, off, mine, truth } = this.worst(at),
       factor = Math.max(mine / truth, truth / mine),
       close = off < (this.axis.log ? 0.15 : 0.05),

@@ -219,7 +219,15 @@ interface SpecBase {
   readouts?: Readout[];
   stack?: boolean;
   /** What a reader guesses first: the course or the level of a curve, or the place of a mark. */
-  guess?: { question: string; kind: "draw" | "level" | "mark"; of: string };
+  guess?: {
+    question: string;
+    kind: "draw" | "level" | "mark";
+    of: string;
+    /** Where a course is asked for, besides the first point, which is given. */
+    at?: number[];
+    /** Whether a hump of the course is the answer. */
+    hump?: boolean;
+  };
 }
 interface PlotSpec extends SpecBase {
   x: SweptAxis;

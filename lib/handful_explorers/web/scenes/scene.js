@@ -11,7 +11,6 @@ import feistel from "./feistel.js";
 import gantt from "./gantt.js";
 import growth from "./growth.js";
 import laps from "./laps.js";
-import racks from "./racks.js";
 import scatter from "./scatter.js";
 import strip from "./strip.js";
 
@@ -35,7 +34,6 @@ export const KINDS = {
   gantt,
   growth,
   laps,
-  racks,
   scatter,
   strip,
 };
