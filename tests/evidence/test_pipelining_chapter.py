@@ -69,6 +69,9 @@ def test_half_the_crowd_makes_a_token_cost_nearly_half_as_much_again():
     """Compare two racks, for a step of half the crowd at a time, with one rack for all of it."""
     apart = 2 * of(f"step_time {CROWD.replace('5760', '2880')}")
     assert apart / of(f"step_time {CROWD}") == pytest.approx(1.45, abs=0.005)
+    fixed = of(f"fixed_time {OURS}")
+    real = (apart + 2 * fixed) / (of(f"step_time {CROWD}") + fixed)
+    assert real == pytest.approx(1.8, abs=0.02)
 
 
 def test_weights_are_a_twentieth_of_the_rack_and_too_many_for_eight_chips():
