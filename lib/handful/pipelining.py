@@ -469,7 +469,7 @@ def domains() -> list[dict[str, Any]]:
 
 def _derive_traffic() -> Derivation:
     copy = width * w_a
-    d = Derivation("When the network between racks keeps up with the fabric within one")
+    d = Derivation("When the cable is no busier than the fabric")
     d.start(
         Eq(q.traffic_time_ratio.symbol, (2 * k * ell * copy / up) / (copy / out)),
         "k copies out and back in each layer, over one copy that leaves the stage",

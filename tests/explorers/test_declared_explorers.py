@@ -324,9 +324,6 @@ def test_what_is_to_be_guessed_can_be(name):
 
 
 def test_what_questions_say_is_so():
-    ratio = EXPLORERS["transfer-ratio"].values()["readouts"]["Fabric over port"]
-    assert ratio == 18 and "eighteen times slower" in EXPLORERS["transfer-ratio"].guess.question
-    assert EXPLORERS["transfer-ratio"].state()["active_experts"] == 8
     over = EXPLORERS["over-racks"]
     known = over.symbol_values(over.state())
     assert known["batch"] == 5760 and "5,760 people" in over.guess.question

@@ -24,21 +24,18 @@ PORT = "activation_bytes=2 scale_out_bandwidth=50e9"
 LAYERS, HERE, DENSE = 61, 32, 3
 BOX, TOP, TALL = 144, 24, 136  # of a rack
 STRIPES, LONG = 8, 88  # where a rack's stripes begin, from its outer edge, and how long they are
+PITCH_OF_LAYERS = (TALL - 8) / HERE  # four pixels: stripes of three, and gaps of one
 FABRIC = 18  # its thickness; the cable's is less by the ratio of their rates
 CHART, ROW, THICK, FROM = 244, 22, 14, 72  # of the times: top, pitch and height of rows, left edge
 
 
 def _stripe(layer: int, cut: bool) -> dict[str, Any]:
-    """Return a layer in the rack that holds it."""
-    if not cut:
-        pitch, x, row = TALL / LAYERS, STRIPES, layer
-    else:
-        there = layer >= HERE
-        pitch, row = (TALL - 8) / HERE, layer - HERE * there
-        x = WIDTH - STRIPES - LONG if there else STRIPES
-    place = rect(x, TOP + 4 + row * pitch * (1 if cut else (TALL - 8) / TALL), LONG, 0, "c1")
-    place["h"] = round(pitch * 0.7, 2)
-    return named(f"layer {layer}", place)
+    """Return a layer in the rack that holds it, in two columns while one rack holds them all."""
+    later = layer >= HERE
+    wide = LONG if cut else (LONG - 4) / 2
+    x = STRIPES + later * ((WIDTH - 2 * STRIPES - LONG) if cut else wide + 4)
+    y = TOP + 4 + (layer - HERE * later) * PITCH_OF_LAYERS
+    return named(f"layer {layer}", rect(x, y, wide, PITCH_OF_LAYERS - 1, "c1"))
 
 
 def _middle(rack: int) -> float:
@@ -86,7 +83,7 @@ def _racks(step: int, told: dict[str, str], ratio: float) -> list[dict[str, Any]
 
 def _token(step: int) -> list[dict[str, Any]]:
     """Draw where the token is, and the ways that it takes."""
-    pitch = (TALL - 8) / HERE
+    pitch = PITCH_OF_LAYERS
     out = []
     if step == 3:
         for row in (6, 14, 22):
@@ -128,6 +125,14 @@ def _times(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         for rack, start in ((1, 0), (0, 1), (1, 2), (0, 3)):
             out.append(rect(FROM + start * half, rows[rack], half - 1, THICK, "c4"))
         out.append(rect(FROM + 2 * half, CHART + ROW, max(busy, 1.2), THICK, "c0"))
+        for x, colour, words in (
+            (WIDTH - 160, "c2", "first crowd"),
+            (WIDTH - 58, "c4", "second"),
+        ):
+            out += [
+                rect(x, CHART - 26, 11, 11, colour),
+                text(x + 15, CHART - 16, words, "ink small"),
+            ]
     y = CHART + 3 * ROW + 4
     if step == 4:
         out.append(text(FROM + half + 5, CHART + ROW + 11, told["crossing"], "c0 small"))
@@ -181,11 +186,11 @@ between_layers = Schematic(
     },
     steps=[
         Step(
-            "One rack holds all {layers} layers. Every token passes them from top to bottom, and"
-            " a step for {people} people takes {step}.",
-            "A rack with {layers} stripes, a layer each, and the thick bar of its fabric. Beside"
-            " it stands an empty rack. A chart below shows the rack at work without a break,"
-            " {step} for each token.",
+            "One rack holds all {layers} layers. A token passes them one after another, and a step"
+            " for {people} people takes {step}.",
+            "A rack with {layers} stripes in two columns, a layer each, and the thick bar of its"
+            " fabric. Beside it stands an empty rack. A chart below shows the rack at work without"
+            " a break, {step} for each token.",
         ),
         Step(
             "Cut between two layers and move the last {there} to the other rack. Each rack now"
@@ -194,8 +199,8 @@ between_layers = Schematic(
             " joins the two fabrics. The chart shows half a step in the left rack.",
         ),
         Step(
-            "Inside a rack nothing has changed. In each layer of experts the token\u2019s copies"
-            " go out over the fabric and come back, {each} a layer.",
+            "Inside a rack nothing has changed. In each layer of experts (the arrows show three)"
+            " the token\u2019s copies go out over the fabric and come back, {each} a layer.",
             "Arrows lead from the layers of the left rack to its fabric and back. Over all layers"
             " of a rack a token moves {inside_here} on the left and {inside_there} on the right.",
         ),
@@ -213,16 +218,16 @@ between_layers = Schematic(
             " takes {step}, as on one rack.",
         ),
         Step(
-            "So let in a second crowd, half a step behind the first. Now both racks work all the"
-            " time, for {crowds} people, and the cable is busy for {use} of it.",
-            "Bars of a second colour fill the gaps of both racks. The strokes on the cable stay"
-            " thin and far apart.",
+            "So let in a second crowd, half a step behind the first. Now both racks work nearly all"
+            " the time, for {crowds} people, and the cable is busy for {use} of it.",
+            "Bars of a second colour, the second crowd, fill the gaps of both racks. The strokes"
+            " on the cable stay thin and far apart.",
         ),
     ],
     draw=_draw_cut,
     caption="Two racks of the kind GB200 NVL72 with DeepSeek-V3 in fp8. A stripe is a layer; fabric"
-    " and cable are as thick as they are fast. The chart is to scale, without the latency of the"
-    " layers.",
+    " and cable are as thick as they are fast. The chart is to scale, with equal halves and without"
+    " the latency of the layers.",
 )
 
 # Training turns round ----------------------------------------------------------------------------

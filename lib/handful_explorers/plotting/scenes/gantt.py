@@ -20,16 +20,15 @@ INPUTS = {
     "pipeline_stages": ("Stages", "1", 4),
     "micro_batches": ("Micro-batches", "1", 8),
     "backward_time": ("Backward pass", "s", 2),
-    "weight_gradient_time": ("Of it, for the weights", "s", 1),
+    "weight_gradient_time": ("Of that, gradients of weights", "s", 1),
 }
 NAMES = {
     "gpipe": "GPipe",
     "1f1b": "1F1B",
     "interleaved": "Interleaved 1F1B",
     "zero_bubble": "ZB-H1",
-    "dual_pipe": "DualPipe",
 }
-COPIES = {"dual_pipe": "weights held twice"}
+HELD = {"interleaved": "one in a thin stage counts half"}
 LEGEND = (
     ("F", "forward", "c0"),
     ("B", "backward", "c1"),
@@ -142,7 +141,7 @@ def time_axis(v: dict[str, Any], bottom: float, right: float, scale: float) -> l
             shapes.line(tick, bottom + 1, tick, bottom + 5),
             shapes.text(tick, bottom + 18, str(i * step), "soft small", align),
         ]
-    words = "Time, in forward passes; rows are devices"
+    words = "Time, in forward passes; rows are racks"
     return [*out, shapes.text(right, bottom + 36, words, "soft small", "end")]
 
 
@@ -168,7 +167,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
         (
             "Micro-batches in flight",
             plain(v["held"]),
-            COPIES.get(v["name"], "on the device that holds most"),
+            HELD.get(v["name"], "on the device that holds most"),
         ),
         (
             "Whole step, in forward passes",

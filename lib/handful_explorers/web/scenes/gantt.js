@@ -9,10 +9,9 @@ const NAMES = {
   "1f1b": "1F1B",
   interleaved: "Interleaved 1F1B",
   zero_bubble: "ZB-H1",
-  dual_pipe: "DualPipe",
 };
 /** @type {Record<string, string>} */
-const COPIES = { dual_pipe: "weights held twice" };
+const HELD = { interleaved: "one in a thin stage counts half" };
 const LEGEND = [
   ["F", "forward", "c0"],
   ["B", "backward", "c1"],
@@ -134,7 +133,7 @@ function picture(v, width) {
     );
   }
   out.push(
-    text(right, bottom + 36, "Time, in forward passes; rows are devices", "soft small", "end"),
+    text(right, bottom + 36, "Time, in forward passes; rows are racks", "soft small", "end"),
   );
   return [bottom + 42, out];
 }
@@ -152,7 +151,7 @@ function readouts(v) {
   return [
     ["Bubble, in forward passes", plain(v.bubble), `closed form ${plain(v.formula)}: ${exact}`],
     ["Share of the whole time", percent(v.ofTotal), `of the work: ${percent(v.ofIdeal)}`],
-    ["Micro-batches in flight", plain(v.held), COPIES[v.name] || "on the device that holds most"],
+    ["Micro-batches in flight", plain(v.held), HELD[v.name] || "on the device that holds most"],
     ["Whole step, in forward passes", plain(v.makespan), sizes],
   ];
 }

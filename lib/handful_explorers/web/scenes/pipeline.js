@@ -30,10 +30,6 @@ const remainder = (a, b) => ((a % b) + b) % b;
  */
 export function allowed(name, stages, many) {
   if (name === "interleaved") many += remainder(-many, stages);
-  if (name === "dual_pipe") {
-    stages += stages % 2;
-    many = Math.max(many + (many % 2), 2 * stages);
-  }
   return [stages, many];
 }
 
@@ -140,104 +136,12 @@ function zeroBubble(stages, many) {
   return { devices: stages, stages, orders, deviceOf: straight, chunks: 1 };
 }
 
-/**
- * @param {number} stages
- * @param {number} many
- * @returns {Plan}
- */
-function dualPipe(stages, many) {
-  const half = stages / 2;
-  const orders = range(stages).map((device) => {
-    const near = Math.min(device, stages - 1 - device),
-      /** @type {Piece[][]} */
-      order = [],
-      /** @type {Record<string, number>} */
-      count = {},
-      /** @type {Piece[]} */
-      late = [];
-    // Phase 0 comes from the nearer end, phase 1 from the farther one.
-    /**
-     * @param {string} kind
-     * @param {number} phase
-     * @returns {Piece}
-     */
-    const make = (kind, phase) => {
-      const stream = phase ^ (device >= half ? 1 : 0),
-        key = `${kind === "F" ? "F" : "B"}${stream}`,
-        number = count[key] || 0;
-      count[key] = number + 1;
-      return piece(kind, stream, stream === 0 ? device : stages - 1 - device, number);
-    };
-    /** @param {number} phase */
-    const forward = (phase) => order.push([make("F", phase)]);
-    /**
-     * @param {number} phase
-     * @param {boolean} [split]
-     */
-    const backward = (phase, split = false) => {
-      const step = make(split ? "I" : "B", phase);
-      order.push([step]);
-      const [, stream, stage, number] = step;
-      if (split) late.push(["W", stream, stage, number]);
-    };
-    const weights = () => order.push(late.splice(0, 1));
-    /**
-     * @param {number} ahead
-     * @param {number} back
-     */
-    const both = (ahead, back) => order.push([make("F", ahead), make("B", back)]);
-    for (let i = 0; i < 2 * (half - near - 1); i++) forward(0);
-    for (let i = 0; i < near + 1; i++) {
-      forward(0);
-      forward(1);
-    }
-    for (let i = 0; i < half - near - 1; i++) {
-      backward(1, true);
-      weights();
-      forward(1);
-    }
-    for (let i = 0; i < many / 2 - stages + near + 1; i++) {
-      if (i === 0 && near === half - 1) {
-        forward(0);
-        backward(1);
-      } else both(0, 1);
-      both(1, 0);
-    }
-    for (let i = 0; i < half - near - 1; i++) {
-      backward(1);
-      both(1, 0);
-    }
-    let split = false;
-    for (let i = 0; i < near + 1; i++) {
-      const middle = i === Math.floor((near + 1) / 2);
-      split ||= middle && near % 2 === 1;
-      backward(1, split);
-      split ||= middle && near % 2 === 0;
-      backward(0, split);
-    }
-    for (let i = 0; i < half - near - 1; i++) {
-      weights();
-      backward(0, true);
-    }
-    while (late.length) weights();
-    return order;
-  });
-  return {
-    devices: stages,
-    stages,
-    orders,
-    deviceOf: (stream, stage) => (stream === 0 ? stage : stages - 1 - stage),
-    chunks: 1,
-  };
-}
-
 /** @type {Record<string, (stages: number, many: number) => Plan>} */
 export const SCHEDULES = {
   gpipe,
   "1f1b": oneForwardOneBackward,
   interleaved,
   zero_bubble: zeroBubble,
-  dual_pipe: dualPipe,
 };
 
 // Times of every step: [device, start, end, pieces], in the order in which Python finds them.
