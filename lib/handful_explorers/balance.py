@@ -55,7 +55,8 @@ roofline = Explorer(
         Mark(balance.arithmetic_intensity, "your decode step"),
     ],
     controls=[
-        Control(FloatLogSlider(value=64, base=10, min=0, max=4.8, step=0.02), "batch", "Batch")
+        # From ten on, where the step stands on the axis.
+        Control(FloatLogSlider(value=64, base=10, min=1, max=4.8, step=0.02), "batch", "Batch")
     ],
     readouts=[
         Readout(balance.arithmetic_intensity, "Your step does"),
@@ -63,13 +64,8 @@ roofline = Explorer(
         Readout(balance.machine_balance, "The same ridge, in tokens per weight read"),
     ],
     presets=[
-        Preset(
-            "One sequence",
-            {"batch": 1},
-            "all parameters are fetched, not just the active ones",
-            "5:09",
-        ),
         Preset("2,000 sequences", {"batch": 2000}, "it is 2,000 unique sequences", "20:30"),
+        Preset("5,600 people", {"batch": 5600}, "", ""),
     ],
     guess=Guess(
         "You know how many multiply-adds each weight needs. How many FLOPs is that for each byte "
@@ -117,7 +113,7 @@ balance_against_context = Explorer(
         Curve(balance.balance_batch_with_attention, "To balance", role="total", whole="up"),
         Curve(
             balance.balance_batch_with_kv,
-            "To balance, attention's arithmetic left out",
+            "Without attention's arithmetic",
             whole="up",
         ),
         Curve(
@@ -127,7 +123,7 @@ balance_against_context = Explorer(
             none="none fits",
             needs=latency.fewest_devices_for_weights,
         ),
-        Curve(balance.balance_batch, "To balance, caches left out", role="reference", whole="up"),
+        Curve(balance.balance_batch, "Without caches", role="reference", whole="up"),
     ],
     marks=[Mark(balance.balance_context_with_attention, "no batch balances beyond", whole="near")],
     readouts=[Readout(balance.balance_context_with_attention, whole="near")],
@@ -135,9 +131,7 @@ balance_against_context = Explorer(
         Preset(
             "Short prompts", {"context": 500}, "with caches counted, the best batch grows", "19:57"
         ),
-        Preset(
-            "A dense model", {"context": 2000, "model": "Llama 3.1 70B", "precision": "fp8"}, "", ""
-        ),
+        Preset("Llama 3.1 70B", {"model": "Llama 3.1 70B", "precision": "fp8"}, "", ""),
     ],
     caption="Beyond the marked context, where there is one, reading caches takes longer than "
     "computing, for any batch.",
@@ -158,7 +152,7 @@ train = Explorer(
             IntSlider(value=211, min=1, max=500), "answer_tokens", "Tokens in an answer, on average"
         ),
         Control(
-            FloatSlider(value=0.7, min=0.05, max=0.99, step=0.01),
+            FloatSlider(value=0.9, min=0.05, max=0.99, step=0.01),
             "load",
             "Load: seats wanted ÷ seats",
         ),
@@ -178,5 +172,5 @@ train = Explorer(
         ),
     ],
     caption="A request waits for the next departure with a free seat, and keeps the seat until its "
-    "answer ends, so most answers outlast the few departures that are drawn.",
+    "answer ends. Ticks below the bars mark the mean and the 95th percentile.",
 )

@@ -19,8 +19,8 @@ PAIRS = {1: (64, "each head its own"), 2: (1, "one for all"), 3: (8, "one for ei
 # What the bars of the last step are called, and how often a number is used.
 USES = {
     "once": "each head its own",
-    "shared": "one for eight",
     "heads": "one for all",
+    "shared": "one for eight",
     "uses": "a latent",
     "wanted": "what our chip can do meanwhile",
 }
@@ -168,8 +168,8 @@ shared_heads = Schematic(
         Step(
             "So a number of its cache is used {uses} times on average. That is not far from the"
             " {wanted} multiply-adds that a chip of our rack can do while it fetches one.",
-            "Bars of how often a number is used: {once} with heads apart, {shared} with one pair"
-            " for eight heads, {heads} with one for all, {uses} with a latent. The chip can do"
+            "Bars of how often a number is used: {once} with heads apart, {heads} with one for"
+            " all, {shared} with one pair for eight heads, {uses} with a latent. The chip can do"
             " {wanted}.",
         ),
     ],

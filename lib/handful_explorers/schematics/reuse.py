@@ -120,7 +120,7 @@ one_weight = Schematic(
         ),
         Step(
             "To fill the circles again, {crowd} people must be waiting for a token at the same"
-            " time: {slots} for each weight, times {sparsity}.",
+            " time: {slots} for each weight, times {sparsity}. The pale bar is everybody else.",
             "All circles are filled. The bar of people is as wide as the picture, {crowd}; a narrow"
             " part of it, {slots}, uses this weight.",
         ),
@@ -219,11 +219,11 @@ what_cancels = Schematic(
             "The same model, in fp4. Both bars are half as long as before, {read_4}.",
         ),
         Step(
-            "Now a mixture of experts. All of its weights are read, but a token is multiplied with"
-            " one in {sparsity} of them. The bar of reading grows, and the bar of computing nearly"
-            " vanishes.",
-            "DeepSeek-V3 on all chips. Reading takes {read_5}, as wide as the picture; computing"
-            " takes {compute_5}, a thin slice.",
+            "Back in fp8, take a mixture of experts instead. All of its weights are read, but a"
+            " token is multiplied with one in {sparsity} of them. The bar of reading"
+            " grows, and the bar of computing nearly vanishes.",
+            "DeepSeek-V3 on all chips, in fp8. Reading takes {read_5}, as wide as the picture;"
+            " computing takes {compute_5}, a thin slice.",
         ),
         Step(
             "Only more people help: {sparsity} times as many, {crowd} in all. Of the four changes"

@@ -6,7 +6,8 @@ import { formatTicks, formatValue, plural } from "../units.js";
 import { mulberry32 } from "../random.js";
 
 const REQUESTS = 30000,
-  SHOWN = 9,
+  SHOWN = 9, // departures at least
+  FEWEST = 40, // requests that are drawn, which may take more departures
   LINES = 64,
   BINS = 40;
 
@@ -245,28 +246,60 @@ export class Train {
     for (const pool of Object.values(this.pools)) pool.done();
   }
 
+  // Which departures are drawn, and which requests: enough of both, from shortly before somebody is
+  // left behind for the first time, or from the start.
+  /** @param {ReturnType<Train['simulate']>} result */
+  window({ arrivals, trains, n, interval, seats, tokens, load }) {
+    const shown = Math.max(SHOWN, Math.ceil((FEWEST * tokens) / (load * seats)));
+    let late = 0;
+    while (late < n && trains[late] <= Math.ceil(arrivals[late] / interval)) late++;
+    const start = late < n ? Math.max(0, Math.floor(arrivals[late] / interval - shown / 3)) : 0;
+    let first = 0;
+    while (first < n && arrivals[first] < start * interval) first++;
+    let count = 0;
+    while (first + count < n && arrivals[first + count] < (start + shown) * interval) count++;
+    return { shown, start, first, count };
+  }
+
+  // How many seats are taken as each of the departures leaves.
+  /**
+   * @param {ReturnType<Train['simulate']>} result
+   * @param {number} start
+   * @param {number} shown
+   */
+  taken({ trains, lengths, aboard, n }, start, shown) {
+    const last = start + shown,
+      taken = new Array(shown + 1).fill(0);
+    for (const until of aboard)
+      for (let k = start + 1; k <= last && k < until; k++) taken[k - start]++;
+    for (let i = 0; i < n && trains[i] <= last; i++)
+      for (let k = Math.max(trains[i], start + 1); k <= last && k < trains[i] + lengths[i]; k++)
+        taken[k - start]++;
+    return taken;
+  }
+
   /**
    * @param {ReturnType<Train['simulate']>} result
    * @param {Box} box
    */
-  drawLines(
-    { arrivals, trains, lengths, aboard, n, interval, seats },
-    { left, right, top, bottom },
-  ) {
-    const span = (SHOWN + 1) * interval,
-      x = (/** @type {number} */ time) => left + ((right - left) * time) / span;
-    let count = 0;
-    while (count < n && arrivals[count] < SHOWN * interval) count++;
+  drawLines(result, { left, right, top, bottom }) {
+    const { arrivals, trains, lengths, interval, seats } = result,
+      { shown, start, first, count } = this.window(result),
+      // a gauge at every so many departures, a round number of them
+      stride = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((by) => by * SHOWN >= shown) || shown,
+      from = start * interval,
+      end = from + (shown + 1) * interval,
+      x = (/** @type {number} */ time) => left + ((right - left) * (time - from)) / (end - from);
     const step = Math.max(1, Math.ceil(count / LINES)),
       rows = Math.ceil(count / step),
       pitch = Math.min(9, (bottom - top) / Math.max(rows, 1));
     let wait = "",
       ride = "";
-    for (let i = 0, k = 0; i < count; i += step, k++) {
+    for (let i = first, k = 0; i < first + count; i += step, k++) {
       const y = (top + (k + 0.5) * pitch).toFixed(1),
         leave = trains[i] * interval;
       wait += `M${x(arrivals[i]).toFixed(1)},${y}H${Math.min(x(leave), right).toFixed(1)}`;
-      if (leave >= span) continue;
+      if (leave >= end) continue;
       const arrive = Math.min(x(leave + lengths[i] * interval), right);
       ride += `M${x(leave).toFixed(1)},${y}H${arrive.toFixed(1)}`;
     }
@@ -275,13 +308,10 @@ export class Train {
     const thick = Math.max(1.5, Math.min(4, pitch * 0.6)).toFixed(1);
     put(this.wait, "stroke-width", thick);
     put(this.ride, "stroke-width", thick);
-    const taken = new Array(SHOWN + 1).fill(0);
-    for (const until of aboard) for (let k = 1; k <= SHOWN && k < until; k++) taken[k]++;
-    for (let i = 0; i < n && trains[i] <= SHOWN; i++)
-      for (let k = trains[i]; k <= SHOWN && k < trains[i] + lengths[i]; k++) taken[k]++;
-    for (let k = 1; k <= SHOWN; k++) {
+    const taken = this.taken(result, start, shown);
+    for (let k = stride; k <= shown; k += stride) {
       const rule = this.pools.rule.get(k),
-        at = x(k * interval).toFixed(1);
+        at = x(from + k * interval).toFixed(1);
       put(rule, "x1", at);
       put(rule, "x2", at);
       put(rule, "y1", top - 8);
@@ -303,12 +333,13 @@ export class Train {
       put(fill, "class", share >= 1 ? "ex-gauge-full" : "ex-gauge-fill");
       put(this.pools.fill.get(`f${k}`), "data-share", share.toFixed(2));
     }
-    const every = Math.max(1, Math.ceil(64 / ((right - left) / (SHOWN + 1))));
-    const times = Array.from({ length: SHOWN + 1 }, (_, k) => k * interval),
+    const gaps = Math.floor(shown / stride),
+      every = Math.max(1, Math.ceil(64 / ((right - left) / (gaps + 1))));
+    const times = Array.from({ length: gaps + 1 }, (_, k) => k * stride * interval),
       words = formatTicks(times, "s", false);
-    for (let k = 0; k <= SHOWN; k += every) {
+    for (let k = 0; k <= gaps; k += every) {
       const tick = this.pools.tick.get(`t${k}`);
-      put(tick, "x", Math.max(x(k * interval), 10).toFixed(1));
+      put(tick, "x", Math.max(x(from + times[k]), 10).toFixed(1));
       put(tick, "y", bottom + 19);
       put(tick, "text", words[k]);
       put(tick, "text-anchor", "middle");
@@ -339,8 +370,10 @@ export class Train {
    * @param {Box} box
    */
   drawBars({ delays, n, interval, mean, p95, worst }, { left, right, top, bottom }) {
-    // The axis ends on whole intervals, so that it does not jitter with every worst case.
-    const end = interval * Math.max(3, Math.ceil(Math.min(worst, 12 * interval) / interval)),
+    // The axis ends on whole intervals, so that it does not jitter with every worst case, and takes
+    // in the percentile.
+    const farthest = Math.min(worst, Math.max(12 * interval, 1.25 * p95)),
+      end = interval * Math.max(3, Math.ceil(farthest / interval)),
       bins = new Float64Array(BINS + 1);
     for (let i = 0; i < n; i++) bins[Math.min(BINS, Math.floor((delays[i] / end) * BINS))]++;
     const most = Math.max(...bins),
