@@ -94,7 +94,7 @@ room_for_people = Explorer(
         ),
         Curve(
             multi_rack_pipelines.batch_of_many_stages,
-            "Limit for many stages",
+            "Limit",
             role="reference",
             whole="down",
         ),
