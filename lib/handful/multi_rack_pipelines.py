@@ -24,7 +24,7 @@ the chips of one stage, as in a scenario.
 
 from __future__ import annotations
 
-from sympy import Eq, Max
+from sympy import Eq, Max, Min
 
 from .latency import batch_that_fits, cache_memory, context_of_cache, step_time
 from .pipelining import activation_memory, activation_memory_gpipe, handed_on
@@ -153,6 +153,33 @@ batch_of_copies = Formula(
     source="derived",
     meaning="sequences for which as many domains have room side by side, each with its own copy of "
     "the weights",
+)
+
+crowd = Formula(
+    q.micro_batch,
+    Min(B_m, Max(0, n * C - w * N) / _cache),
+    name="crowd",
+    source="derived",
+    meaning="a micro-batch, or as much of it as one domain alone has room for",
+    conventions=(_STAGE,),
+)
+
+caches_of_crowd = Formula(
+    q.device_memory,
+    Min(B_m * _cache, Max(0, n * C - w * N)) / n,
+    name="caches_of_crowd",
+    source="1:11:12; derived",
+    meaning="the crowd's caches on one chip: no stages in it",
+    conventions=(_STAGE, _FULL),
+)
+
+device_memory_of_crowd = Formula(
+    q.device_memory,
+    w * N / (n * P) + caches_of_crowd.expression,
+    name="device_memory_of_crowd",
+    source="1:11:12; derived",
+    meaning="weights and the crowd's caches on one chip",
+    conventions=(_STAGE, _FULL),
 )
 
 # A domain, as memory and as bandwidth -------------------------------------------------------------

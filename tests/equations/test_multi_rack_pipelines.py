@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from handful import balance, latency, pipelining
 from handful import multi_rack_pipelines as on_stages
 from handful.facts import get
-from handful.scenario import values
+from handful.scenario import page_rows, values
 from handful_evidence.simulate import pipeline as sim
 
 RACK = values()  # GB200 NVL72, DeepSeek-V3, fp8, 8,192 tokens
@@ -222,6 +222,23 @@ def test_a_full_micro_batch_fills_a_stage():
         assert on_stages.device_memory_of_stage(known, micro_batch=people) == pytest.approx(186e9)
 
 
+def test_a_crowd_fills_one_domain_and_no_more():
+    """On any chip, with any model: full where the weights fit, and nobody where they do not."""
+    rows = page_rows()
+    for chip, model in itertools.product(rows["hardware"], rows["model"]):
+        known = values(chip["name"], model["name"], "bf16", context=100_000)
+        known = known | dict(micro_batch=25e3, pipeline_stages=1)
+        if known["total_parameters"] * 2 < known["devices"] * known["memory_capacity"]:
+            held = on_stages.device_memory_of_crowd(known)
+            assert held == pytest.approx(known["memory_capacity"])
+            chained = on_stages.caches_of_crowd(known, pipeline_stages=8)
+            assert chained == on_stages.caches_of_crowd(known)
+        else:
+            assert on_stages.crowd(known) == 0 == on_stages.caches_of_crowd(known)
+    assert on_stages.crowd(CHAPTER | dict(micro_batch=3620.5)) == pytest.approx(3620, abs=1)
+    assert on_stages.crowd(CHAPTER | dict(micro_batch=2000)) == 2000
+
+
 def test_the_chapter_says_what_is_computed():
     rent = balance.rent(CHAPTER, rented_time=86400)
     assert 1.5 < rent / 3620 < 1.6
@@ -272,3 +289,26 @@ def test_the_chapter_on_boxes():
     )
     assert state / 80e9 == pytest.approx(10, abs=0.2)
     assert pytest.approx(3.7, abs=0.01) == 6300 / 1700  # words a second, Sutskever et al. 2014
+
+
+def test_a_full_memory_is_read_in_capacity_over_bandwidth():
+    """Whatever is in it: one copy and its caches, or a ninth of the machine with a copy."""
+    drained = 186e9 / 8e12
+    for devices, people in ((72, 3620), (8, 232)):
+        known = CHAPTER | dict(devices=devices, batch=people)
+        assert latency.step_time(known) == pytest.approx(drained, rel=0.002)
+    # A hundred people in each of nine boxes wait as long as nine hundred in the chain.
+    alone = latency.step_time(CHAPTER | dict(devices=8, batch=100))
+    chain = on_stages.token_latency_of_cut_rack(
+        CHAPTER | dict(hop_time=0, pipeline_stages=9, batch=100)
+    )
+    assert alone == pytest.approx(chain)
+    # And pay as much; a full chain is cheaper for the people whom the copies' room lets in.
+    cost = latency.cost_per_token
+    same = CHAPTER | dict(batch=232)
+    assert cost(same | dict(devices=8)) == pytest.approx(cost(same))
+    assert cost(CHAPTER | dict(batch=402)) / cost(same) == pytest.approx(0.81, abs=0.01)
+    # Attention's arithmetic hides behind the reading at the peak of fp8, and not of bf16.
+    full = CHAPTER | dict(batch=3620)
+    attention = latency.attention_time(full)
+    assert attention < latency.kv_time(full) < drained < 2 * attention

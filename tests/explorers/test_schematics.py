@@ -520,6 +520,9 @@ def test_chained_memory_in_words_and_lengths():
     assert value("caches_8_8") == pytest.approx(value("caches_1_1"))  # as when it stood alone
     new = last["more"]
     assert new["x"] + new["w"] == pytest.approx(WIDTH, rel=1e-3)
+    assert "outline" in new["c"]  # it is room
+    assert one.told["chained"] in " ".join(texts(one.pictures[5]))
+    assert value("chained") == value("all_8") + value("gained")
     gone = 7 / 8 * value("weights") / value("cache")
     assert value("more") == pytest.approx(gone, abs=1.5)  # in the place of seven eighths
 
@@ -533,6 +536,7 @@ def test_nine_boxes_in_words_and_lengths():
     assert value("weights_box") == pytest.approx(9 * value("weights_rack"))
     assert value("people_full") / value("people_few") == pytest.approx(4, rel=0.01)  # a quarter
     assert value("weights_few") > 0.95 * value("weights_full")  # nearly as long
+    assert value("apart_time") == pytest.approx(value("chain_few"))  # just as long
     for step, (way, load) in chain._WAYS.items():
         parts = chain.reading(one, step)
         end = max(start + first + second for _, start, first, second in parts)

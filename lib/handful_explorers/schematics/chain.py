@@ -46,10 +46,11 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     scale = WIDTH / value("memory")  # pixels a byte
     weights = value("weights") / racks * scale
     crowd = value("people") * value("cache") / racks * scale
+    people = f"room for {told['chained']}" if step == 6 else f"{told[f'all_{crowds}']} people"
     out = [
         text(0, TOP - 10, "Memory of the first rack", "ink strong"),
         text(0, 13, {1: "One rack", 2: "Two racks", 8: "Eight racks"}[racks], "ink strong"),
-        text(WIDTH, 13, f"{told[f'all_{crowds}']} people", "c2 strong", "end"),
+        text(WIDTH, 13, people, "c2 strong", "end"),
         *_racks(racks, at_work),
         text(WIDTH, TOP - 10, told["memory"], "ink", "end"),
         named("weights", rect(0, TOP, weights, BAR, "c1")),
@@ -61,17 +62,16 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         colour = "c2 pale" if one % 2 else "c2"
         out.append(named(f"crowd-{one}", rect(x, TOP, wide, BAR, colour)))
     if step == 6:
-        full = weights + crowd * crowds
-        out.append(
-            named("more", rect(full, TOP, value("more") * value("cache") * scale, BAR, "ink"))
-        )
+        # Room, and so left white: only its edge is drawn.
+        full, room = weights + crowd * crowds, value("more") * value("cache") * scale
+        out.append(named("more", rect(full, TOP + 1.5, room, BAR - 3, "c2 outline")))
     rows = [
         ("Weights here", told[f"weights_{racks}"], "c1"),
         ("Of each cache", told[f"cache_{racks}"], "c2"),
         ("Of all caches", told[f"caches_{racks}_{crowds}"], "c2"),
     ]
     if step == 6:
-        rows.append(("Room for more people here", told["more"], "ink"))
+        rows.append(("Room for more people here", told["more"], "c2"))
     for row, (words, shown, colour) in enumerate(rows):
         y = TOP + BAR + 24 + 22 * row
         out += [text(0, y, words, "ink"), text(WIDTH, y, shown, f"{colour} strong", "end")]
@@ -107,6 +107,8 @@ chained_memory = Schematic(
         "caches_2_2": _crowds(2, 2),
         "caches_8_8": _crowds(8, 8),
         "more": Number(f"= [batch_of_stages pipeline_stages=8 {ALL}] // 1 - {{people}}", 3, "1"),
+        "gained": Number("= 8 * {more}", 3),
+        "chained": Number("= 8 * ({people} + {more})", 3),
     },
     steps=[
         Step(
@@ -129,9 +131,9 @@ chained_memory = Schematic(
             "The same picture; the first rack waits while the second works.",
         ),
         Step(
-            "So let in a second crowd, as large as the first (splitting that is tried below), and"
-            " let the racks swap crowds. Its caches need room as well, half of each on either rack."
-            " The bar is full again, but for the weights that left.",
+            "So let in a second crowd, as large as the first, and let the racks swap crowds. Its"
+            " caches need room as well, half of each on either rack. The bar is full again, except"
+            " for the room that the weights have left.",
             "Both racks work, for {all_2} people. The caches of two crowds lie on the first rack,"
             " {caches_2_2}; a narrow strip of the bar is empty.",
         ),
@@ -144,10 +146,10 @@ chained_memory = Schematic(
             " rack.",
         ),
         Step(
-            "What has left the first rack is seven eighths of its weights. In their place {more}"
-            " more people find room here, and as many on every other rack of the chain.",
-            "At the end of the bar, where a narrow strip was empty, is room for {more} more"
-            " people.",
+            "Only weights have really left: seven eighths of them. The room they free takes {more}"
+            " more people for each rack, about {gained} in the whole chain.",
+            "The narrow empty strip at the end of the bar is room for {more} more people; the"
+            " chain has room for {chained}.",
         ),
     ],
     draw=_draw_memory,
@@ -213,7 +215,9 @@ def _draw_ways(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     out = [
         text(0, 13, _NAMES[way], "ink strong"),
         text(WIDTH, 13, f"{people} people", "c2 strong", "end"),
-        text(0, 36, "Memory of one box", "ink"),
+        text(0, 36, "Memory of one box:", "ink"),
+        text(142, 36, "weights", "c1 strong"),
+        text(212, 36, "caches", "c2 strong"),
         text(WIDTH, 36, told["box"], "ink", "end"),
         named("held", rect(0, 43, weights, 22, "c1")),
         named("caches", rect(weights, 43, caches, 22, "c2")),
@@ -275,6 +279,8 @@ nine_boxes = Schematic(
         "rack_few": Number(f"step_time batch={{people_few}} {ALL}", 2),
         "caches_full": Number(f"kv_time batch={{people_full}} {ALL}", 3),
         "caches_few": Number(f"kv_time batch={{people_few}} {ALL}", 2),
+        "apart": Number("= {people_few} / 9", 3, "1"),
+        "apart_time": Number(f"step_time devices=8 batch={{apart}} {ALL}", 3),
         "weights_full": Number("= {chain_full} - {caches_full}", 3, "s"),
         "weights_few": Number("= {chain_few} - {caches_few}", 3, "s"),
         "weights_rack": Number(f"full_weight_time {RACK}", 2),
@@ -310,7 +316,8 @@ nine_boxes = Schematic(
         ),
         Step(
             "Ask for faster answers, and let in only {people_few}. In the chain the caches take a"
-            " quarter of the time that they took. The weights take nearly as long as before.",
+            " quarter of the time that they took. The weights take nearly as long as before. Nine"
+            " separate boxes with {apart} people each would need just as long: {apart_time}.",
             "The staircase again, shorter: {chain_few}, of which {weights_few} for the weights.",
         ),
         Step(
@@ -323,5 +330,5 @@ nine_boxes = Schematic(
     draw=_draw_ways,
     caption="GB200 chips, DeepSeek-V3 in fp8, a hundred thousand tokens each. Times are for"
     " reading, without hops and the latency of layers. Where a row is grey, a box reads for others,"
-    " or for a later token.",
+    " or for a later token; the dashed line is where yours is done.",
 )

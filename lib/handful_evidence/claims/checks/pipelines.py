@@ -382,16 +382,20 @@ def as_many_micro_batches_as_stages() -> Findings:
 
 def micro_batch_is_the_balance() -> Findings:
     """a micro-batch of the machine's balance times the sparsity: reading the weights against the
-    arithmetic
+    arithmetic, and its room on a rack of GB200 with DeepSeek-V3 in fp8
     """
     at = values()
     size = balance.machine_balance(at) * balance.sparsity(at)
-    return {
+    found = {
         "they take as long": abs(
             latency.full_weight_time(at) / latency.compute_time(at, batch=size) - 1
         )
         < 1e-9
     }
+    for context in (5_000, 100_000):
+        room = latency.batch_that_fits(values(context=context))
+        found[f"it fits with {context:,} tokens each"] = size <= room
+    return found
 
 
 def stages_cancel_in_caches() -> Findings:
@@ -405,14 +409,19 @@ def stages_cancel_in_caches() -> Findings:
 
 
 def caches_are_not_shared() -> Findings:
-    """time to read a sequence's cache, and the caches on a chip"""
+    """time to read a sequence's cache, and the caches on a chip; and sequences that begin alike,
+    that part kept once
+    """
     each = sympy.simplify(latency.kv_time.expanded / symbol("batch"))
     caches = pipelining.device_memory.expanded.subs(symbol("total_parameters"), 0)
+    batch, common = symbol("batch"), sympy.Symbol("common")
+    begun_alike = (common + batch * symbol("context")) / batch  # tokens kept for each sequence
     return {
         "a larger batch does not share it": not each.has(symbol("batch")),
         "more stages do not thin them out": not sympy.simplify(caches).has(
             symbol("pipeline_stages")
         ),
+        "nor what sequences have in common, kept once": not begun_alike.has(batch),
     }
 
 
@@ -450,13 +459,23 @@ def report_spreads_experts_widely() -> Findings:
 
 
 def stages_help_size_not_context() -> Findings:
-    """memory on a chip by the number of stages, each of them busy"""
+    """memory on a chip by the number of stages, each of them busy; and for DeepSeek-V3 in fp8 the
+    room for caches of a hundred thousand tokens
+    """
     count = symbol("pipeline_stages")
     weights = pipelining.device_memory.expanded.subs(symbol("context"), 0)
     caches = pipelining.device_memory.expanded.subs(symbol("total_parameters"), 0)
     return {
         "weights fall as 1/stages": not sympy.simplify(weights * count).has(count),
         "caches, and with them the context, do not change": not sympy.simplify(caches).has(count),
+        **{
+            f"eight domains of {chip}: room for caches grows by less than a tenth": (
+                multi_rack_pipelines.batch_of_stages(at, pipeline_stages=8)
+                < 1.1 * multi_rack_pipelines.batch_of_stages(at, pipeline_stages=1)
+            )
+            for chip in ("GB200 NVL72", "H200 SXM")
+            for at in [values(chip, context=100_000)]
+        },
     }
 
 
