@@ -355,11 +355,13 @@ def test_a_drawn_guess_is_kept_as_it_was_drawn(ask, name):
     asked.guess_by_mouse()
     asked.show.click()
     line = asked.figure.locator(".ex-curve.ex-own")
+    said = asked.verdict.inner_text()
     # Heights: the plot's left edge moves when the page's font comes.
     heights = [point.split(",")[1] for point in line.get_attribute("points").split()]
     kept = r"[^,]+,".join(["", *map(re.escape, heights)])
     asked.page.reload()
     expect(line).to_have_attribute("points", re.compile(kept))
+    expect(asked.verdict).to_have_text(said)
     assert "(your guess: " in asked.page.locator("#after").inner_text()
 
 

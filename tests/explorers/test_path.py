@@ -1,15 +1,18 @@
-"""Curves as paths, in Node."""
+"""Curves as paths, and guesses that a reader comes back to, in Node."""
 
 from __future__ import annotations
 
 import subprocess
 
+import pytest
+
 from handful_site import bootstrap
 
 
-def test_in_node():
+@pytest.mark.parametrize("name", ["path", "guess"])
+def test_in_node(name):
     done = subprocess.run(
-        [*bootstrap.node_command(), "--test", "tests/explorers/path.test.mjs"],
+        [*bootstrap.node_command(), "--test", f"tests/explorers/{name}.test.mjs"],
         cwd=bootstrap.ROOT,
         capture_output=True,
         text=True,

@@ -61,8 +61,12 @@ export class Guess {
     this.truth = this.findTruth(model);
     this.unit = this.about.kind === "mark" ? spec.x.unit : spec.y.unit;
     this.axis = this.about.kind === "mark" ? spec.x : spec.y;
-    /** @type {Pair} */
-    this.domain = [spec.x.min, spec.x.max];
+    /**
+     * The ends of the answer's axis: those of y are known from the first frame on.
+     *
+     * @type {Pair}
+     */
+    this.domain = this.about.kind === "mark" ? [spec.x.min, spec.x.max] : [NaN, NaN];
     /**
      * What the reader has set so far, place by place.
      *
@@ -346,7 +350,8 @@ export class Guess {
     const { asking } = this.explorer,
       kept = this.kept(),
       at = asking ? this.guessed && this.course() : kept;
-    if (asking && this.about.kind !== "mark") this.domain = frame.y.domain;
+    if (this.about.kind !== "mark" && (asking || Number.isNaN(this.domain[0])))
+      this.domain = frame.y.domain;
     if (kept && !asking) {
       const of = this.moved()
         ? ` That was asked ${this.machine("for ") || "of the plot as it first stood."}`
