@@ -94,7 +94,7 @@ price_to_cache = Explorer(
     curves=[
         Curve(
             prices.implied_kv_bytes,
-            "Chosen chip and precision",
+            "Allowed by the list",
             role="total",
             id="implied",
         ),
@@ -146,7 +146,8 @@ price_to_cache = Explorer(
         level="implied",
     ),
     caption="A model lies on the line if its price turns just where reading the cache overtakes "
-    "the arithmetic. The dots have one byte for each number of the cache. "
+    "the arithmetic of the weights. The line is about bytes read; the dots are bytes kept, one for "
+    "each number of the cache. "
     "Prices were read on "
     f"{facts.get('prices', _LISTS[0])['read_on']}.",
 )
@@ -162,7 +163,7 @@ prefill_to_decode = Explorer(
         Curve(prefill_decode.pass_compute_time, "Arithmetic, its own"),
     ],
     marks=[
-        Mark(prefill_decode.balance_pass, "balance", whole="up"),
+        Mark(prefill_decode.balance_pass, "balance", whole="near"),
         Mark(
             latency.batch_that_fits,
             "room for",
@@ -173,33 +174,35 @@ prefill_to_decode = Explorer(
         ),
     ],
     controls=[
-        Control(IntSlider(value=1024, min=1, max=16384), "batch", "Batch"),
+        Control(IntSlider(value=930, min=1, max=16384), "batch", "Batch"),
+        # Its own, and not the page's: it opens with the ratio of the text, which leaves caches out.
         Control(
-            FloatLogSlider(value=8192, min=2, max=6, step=0.05),
+            FloatLogSlider(value=10, min=1, max=4.5, step=0.05),
             "context",
             "Context of every sequence",
-            follows=True,
         ),
     ],
     readouts=[
         Readout(prices.output_over_input, "Decode over prefill"),
-        Readout(prefill_decode.balance_pass, "Pass that balances", whole="up"),
+        Readout(prefill_decode.balance_pass, "Pass that balances", whole="near"),
     ],
     presets=[
         Preset(
-            "Decode", {"pass_length": 1, "batch": 1024}, "decode is a pass of one token", "1:42:10"
+            "Decode", {"pass_length": 1, "batch": 930}, "decode is a pass of one token", "1:42:10"
         ),
-        Preset("Four tokens a pass", {"pass_length": 4, "batch": 1024}, "", ""),
+        Preset("Four tokens a pass", {"pass_length": 4, "batch": 930}, "", ""),
         Preset(
             "Prefill",
-            {"pass_length": 256, "batch": 1024},
+            {"pass_length": 256, "batch": 930},
             "prefill is a pass of many tokens",
             "1:42:10",
         ),
         Preset("Decode at the balance", {"pass_length": 1, "batch": 8192, "context": 1000}, "", ""),
     ],
     caption="The left end is decode, the right end prefill. A pass holds batch times this many "
-    "tokens. The ratio of the two levels is what an answer's token would cost over a prompt's.",
+    "tokens. The ratio of the two levels is what an answer's token would cost over a prompt's. "
+    "Attention's own arithmetic is left out; at long contexts it makes prompts more expensive "
+    "too, so a ratio above two is smaller than shown.",
 )
 
 # The seller's model as far as it is guessed, with weights enough for the sparsity of DeepSeek-V3.
@@ -259,5 +262,5 @@ fit_the_list = Explorer(
         ),
     ],
     caption="The model has 100 billion active weights, is as sparse as DeepSeek-V3 and runs in fp8 "
-    "on GB200 chips. Whether so many people fit is left aside.",
+    "on GB200 chips. Attention's own arithmetic, and whether so many people fit, are left aside.",
 )

@@ -176,8 +176,11 @@ def test_what_does_not_fit_is_said_as_python_says_it(module, chapter, site, watc
         assert [plot["stale"] for plot in found.evaluate(STILL) if plot["stale"]] == []
     if chapter == "reading-api-prices":
         found = tab.open(f"{site}{chapter}.html?{CROWDED}")
+        figure = found.locator("#explorer-prefill-to-decode")
+        figure.get_by_role("button", name="Decode at the balance", exact=True).click()
+        found.evaluate("async () => { await frames2(); }")
         over = {plot["name"]: plot["over"] for plot in found.evaluate(STILL)}
-        assert over["prefill-to-decode"] == "Batch 1,024 is more than fits: room for 3."
+        assert over["prefill-to-decode"] == "Batch 8,192 is more than fits: room for 3,480."
     assert tab.faults == []
 
 

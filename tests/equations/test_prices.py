@@ -285,7 +285,7 @@ def test_what_the_lists_were_said_to_hold():
 
 
 def test_no_published_model_is_on_the_line():
-    """No model is near it either: the chapter says so of its figure.
+    """No model is near it either: the chapter says so of what is kept.
 
     The figure shows all models of the facts, at one byte a number.
     """
@@ -321,6 +321,42 @@ def test_steps_of_lists_lie_far_beyond_the_crossings_of_public_models():
     first = facts.get("scaling_laws", "alibaba_first_step")["value"]
     assert 14e3 < last < 16e3 and first / last == pytest.approx(2, rel=0.1)
     assert min(step for step in steps if step) > 3 * first
+
+
+def test_lists_of_different_models_step_at_the_same_place():
+    """Three sellers at 200,000 tokens, and one seller's five models of very different prices."""
+    steps = {row.name: row["long_context_threshold_tokens"] for row in LISTS}
+    for name in ("gemini-3.1-pro-preview", "claude-sonnet-4-5", "grok-4.7"):
+        assert abs(steps[name] - 200_000) <= 1
+    openai = [row for row in LISTS if row["provider"] == "openai" and steps[row.name]]
+    assert {steps[row.name] for row in openai} == {272_000} and len(openai) == 5
+    asked = [row["input_usd_per_mtok"] for row in openai]
+    assert max(asked) / min(asked) == pytest.approx(100)
+    for name in ("claude-opus-4-6", "claude-sonnet-4-6"):
+        dropped = price_lists.interpret(get("prices", name))
+        assert dropped["changed"] == ["2026-03-13"] and steps[name] is None
+
+
+def test_the_ratio_falls_above_the_step_and_by_the_rule_it_would_rise():
+    row = get("prices", "gemini-3.1-pro-preview")
+    above = row["long_context_output_usd_per_mtok"] / row["long_context_input_usd_per_mtok"]
+    assert (above, row["output_usd_per_mtok"] / row["input_usd_per_mtok"]) == (4.5, 6)
+    known = {**GB200, "batch": 930, "kv_bytes_per_token": 1600, "kv_window_bytes": 0}
+    short, long = (prices.output_over_input({**known, "context": at}) for at in (1e3, 3e5))
+    assert long > short > 1
+
+
+def test_with_attention_a_light_cache_has_no_kink():
+    """A dense model of 100 billion weights, of 80 layers of 64 heads of 128 as Llama 3.1 70B."""
+    known = {**GB200, "attention_flops_per_pair": 4 * 80 * 64 * 128, "kv_window_bytes": 0}
+    at = {**known, "context": 2e5, "batch": 1.0, "devices": 1.0}
+    weights, attention = latency.compute_time(at), latency.attention_time(at)
+    assert 3.5 < (weights + attention) / weights < 3.7
+    assert latency.kv_time({**at, "kv_bytes_per_token": 1600}) < attention  # at any context
+    assert prices.implied_kv_bytes_with_attention(at) == pytest.approx(5794, rel=1e-3)
+    # By six, of which the caches of 12,000 tokens are three and a half.
+    deepseek = values(model="DeepSeek-V3", hardware="GB200 NVL72", precision="fp8")
+    assert 12_000 / balance.balance_context(deepseek) == pytest.approx(3.5, rel=0.01)
 
 
 def test_a_third_of_the_sellers_halve_a_price_for_work_that_may_wait():

@@ -254,7 +254,7 @@ def test_price_kink_in_words_and_lengths():
     assert value("cache") * value("threshold") == pytest.approx(value("bytes"))
     assert value("thrice_cost") == 3 == kink.FARTHEST
     assert value("long_answers") / value("answers") == 1.5  # as high as the price is drawn
-    for step in (4, 5):
+    for step in (4, 5, 6):
         prices = [s for s in one.pictures[step - 1] if s["t"] == "path" and s["c"] == "ink"]
         low, high = (kink.FLOOR - 5 - shape["p"][0][1] for shape in prices)
         assert high / low == 1.5
@@ -269,11 +269,12 @@ def test_one_pass_in_words_and_lengths():
     assert value("prompt_time") == pytest.approx(2 * value("read"))  # twice as long
     assert value("answer_share") == pytest.approx(6 * value("prompt_share"))
     assert value("crowd_time") == pytest.approx(value("read") / 6)
-    bars = boxes(one, 6)
-    assert bars["multiplying"]["w"] == pytest.approx(bars["fetching"]["w"] / 6)
+    for step, times in ((5, 6), (6, 1)):  # with fewer people than balance, and with as many
+        bars = boxes(one, step)
+        assert bars["multiplying"]["w"] == pytest.approx(bars["fetching"]["w"] / times)
+        low, high = (s["w"] for s in one.pictures[step - 1] if s["t"] == "rect" and s["h"] == 14)
+        assert high / low == pytest.approx(times)
     assert boxes(one, 3)["multiplying"]["w"] == pytest.approx(WIDTH)
-    low, high = (s["w"] for s in one.pictures[-1] if s["t"] == "rect" and s["h"] == 14)
-    assert high / low == pytest.approx(6)
     assert value("read") > 5 * value("answer_share")  # longer than its bar
 
 

@@ -43,7 +43,7 @@ def _price(told: str) -> str:
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     told = schematic.told
     out = [
-        text(0, 13, "Time for one token of an answer", "ink strong"),
+        text(0, 13, "Time for one token of an answer, and its price", "ink strong"),
         line(0, FLOOR, WIDTH, FLOOR, "soft"),
         *(
             text(_x(n), FLOOR + 17, told[name], "soft small", anchor)
@@ -72,11 +72,14 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             path([(0, _y(1)), (_x(1), _y(1)), (WIDTH, _y(3))], "c4", 4),
             text(_x(2.02), _y(2.5), "cost", "c4 strong", "end"),
         ]
-    if step in (4, 5):
+    if step > 3:
         out += [
             path([(0, _y(1) - 5), (_x(1), _y(1) - 5)], "ink", 2),
             path([(_x(1), _y(1.5) - 5), (WIDTH, _y(1.5) - 5)], "ink", 2),
             line(_x(1), _y(1) - 5, _x(1), _y(1.5) - 5, "ink dash"),
+        ]
+    if step in (4, 5):
+        out += [
             text(0, _y(1) - 13, _price(told["answers"]), "ink small"),
             text(WIDTH, _y(1.5) + 12, _price(told["long_answers"]), "ink small", "end"),
         ]
@@ -135,8 +138,8 @@ price_kink = Schematic(
             " then follows the line of the cache upwards.",
         ),
         Step(
-            "Now lay the price list over it. If its step came much later, conversations beyond the"
-            " crossing would be sold below cost.",
+            "Now lay the price list over it. If its step came much later, conversations just past"
+            " the crossing would already be sold below cost.",
             "A thin line, the price of answers, runs along the level part of the cost, at"
             " {answers}, and steps up at the crossing to {long_answers}.",
         ),

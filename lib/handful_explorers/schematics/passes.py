@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..plotting.scenes.shapes import rect, text
+from ..plotting.scenes.shapes import path, rect, text
 from .schematic import WIDTH, Number, Schematic, Step, named
 from .svg import arrow
 
@@ -30,7 +30,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         text(0, 210, "For each token the rack is busy", "ink strong"),
     ]
     if step > 1:
-        time = {2: "prompt_time", 3: "prompt_time", 4: "alone_time"}.get(step, "crowd_time")
+        time = {4: "alone_time", 5: "crowd_time", 6: "read"}.get(step, "prompt_time")
         out += [
             text(WIDTH, 92, told["read"], "c1", "end"),
             named("fetching", rect(0, 100, value("read") * scale, 20, "c1")),
@@ -49,12 +49,16 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
                 text(0, 276, "of an answer, alone", "ink"),
                 text(WIDTH, 276, told["read"], "ink", "end"),
                 rect(0, 283, WIDTH, 14, "c1"),
+                # Broken, since it would be thousands of times as long.
+                path([(WIDTH - 46, 300), (WIDTH - 38, 280)], "paper", 4),
+                path([(WIDTH - 36, 300), (WIDTH - 28, 280)], "paper", 4),
             ]
         if step > 4:
+            answer = "answer_share" if step == 5 else "prompt_share"
             out += [
                 text(0, 276, "of an answer", "ink"),
-                text(WIDTH, 276, told["answer_share"], "ink", "end"),
-                rect(0, 283, value("answer_share") * share, 14, "c1"),
+                text(WIDTH, 276, told[answer], "ink", "end"),
+                rect(0, 283, value(answer) * share, 14, "c1" if step == 5 else "c3"),
             ]
     return out
 
@@ -72,8 +76,9 @@ def _tokens(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             ]
         return [*out, text(EDGES[-1] + 3, 39, "…", "ink")]
     many = step > 4
+    going = {5: f"{told['crowd']} tokens", 6: f"{told['balance']} tokens"}.get(step, "one token")
     out = [
-        text(WIDTH, 13, f"{told['crowd']} tokens" if many else "one token", "ink", "end"),
+        text(WIDTH, 13, going, "ink", "end"),
         rect(0, 22, 74, 24, "c0"),
         text(37, 39, "Because", "paper", "middle"),
         arrow(37, 49, 37, 68, "soft"),
@@ -131,20 +136,20 @@ one_pass = Schematic(
         Step(
             "Other people\u2019s answers come along. With {crowd} of them in the pass, a token"
             " takes {answer_share} of the rack\u2019s time, {ratio} times as much as a token of the"
-            " prompt.",
-            "Your box stands in a row with others, {crowd} in all. A token of an answer takes"
+            " prompt. It pays for fetching; multipliers are busy for a sixth of the pass.",
+            "Your box stands in a row with others, {crowd} in all. The bar of multiplying,"
+            " {crowd_time}, is a sixth as long as that of fetching. A token of an answer takes"
             " {answer_share}, a bar {ratio} times as long as that of the prompt\u2019s token.",
         ),
         Step(
-            "What an answer pays for is fetching; the multipliers are busy for a sixth of the pass."
-            " With {balance} people they would be busy all the time, and a token would cost the"
-            " same either way.",
-            "The bar of multiplying, {crowd_time}, is a sixth as long as that of fetching, {read}."
-            " A token of an answer costs {ratio} times as much as one of the prompt.",
+            "With {balance} people in the pass the multipliers would be busy all the time, and a"
+            " token of an answer would cost just what a token of the prompt costs.",
+            "The bars of multiplying and of fetching are equally long, {read}. So are the two bars"
+            " below: a token takes {prompt_share} either way.",
         ),
     ],
     draw=_draw,
     caption="DeepSeek-V3 in fp8 on our rack, at the speeds of the data sheet. Caches are left out."
     " Times of a pass have one scale and times of a token another; alone, a token takes far longer"
-    " than its bar.",
+    " than its broken bar.",
 )
