@@ -29,8 +29,14 @@ const tools = {
   Model: class {
     room = () => Infinity;
     grid = TRUTH.map((_, i) => (80 + 104 * i) * 1e9);
-    evaluate = () => ({
-      curves: [{ curve: { id: "training", label: "Training" }, ys: TRUTH }],
+    evaluate = ({ size }) => ({
+      curves: [
+        {
+          curve: { id: "training", label: "Training" },
+          ys: TRUTH,
+          y: TRUTH[this.grid.indexOf(size)],
+        },
+      ],
       marks: [],
     });
   },
