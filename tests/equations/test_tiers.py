@@ -380,7 +380,7 @@ def test_the_table_of_places_by_hand():
     rows = [[cell.replace("\xa0", " ") for cell in row[1:]] for row in tables.waiting_table()[1]]
     cache, hours = 100_000 * 35_136, 5 * 365.25 * 24
     gigabyte = math.sqrt(0.102 * 0.365)  # the two prices on file of a gigabyte of flash
-    assert rows[0][:2] == [f"{330 * cache / 186e9:.2g}", "0"]
+    assert rows[0][:2] == [f"{330 * cache / 186e9:.3g}", "0"]
     assert rows[2] == [
         f"{100 * cache / 1e9 * gigabyte / hours:.2g}",
         f"{1000 * cache / 28e9:.0f} ms",

@@ -38,7 +38,7 @@ def waiting_table(
     }
 
     def cents(dollars: float) -> str:
-        return format_value(100 * dollars, "1", 2)
+        return format_value(100 * dollars, "1", 3)
 
     rows = [["Chip memory", cents(tiers.context_cost_in_memory(at)), "0", "0"]]
     for name, start in DEVICES.items():
@@ -58,6 +58,41 @@ def waiting_table(
     again = tiers.context_cost_again(at)
     rows.append(["Computed again", "0", _time(tiers.prefill_again_time(at)), cents(again)])
     return Table(["Where it waits", "Rent, ¢ an hour", "Back in", "Fare, ¢"], rows)
+
+
+def hour_table(
+    hardware: str = "GB200 NVL72",
+    model: str = "DeepSeek-V3",
+    precision: str = "fp8",
+    context: int = 100_000,
+) -> Table:
+    r"""Return what an hour costs in each place, in cents, written and read back once.
+
+    >>> hour_table()[1][0]
+    ['Host memory', '0.0149', '0.0139']
+    """
+    at = {
+        **scenario.values(hardware=hardware, model=model, precision=precision, context=context),
+        "hold_time": 3600,
+        "storage_lifetime": tiers.FIVE_YEARS,
+        "written_share": 1,
+        "tier_devices": 1,
+    }
+    rows = [
+        [
+            name,
+            *(
+                format_value(
+                    tiers.context_cents_written({**at, **tiers.device(start)}, idle_share=share),
+                    "1",
+                    3,
+                )
+                for share in (1, 0)
+            ),
+        ]
+        for name, start in DEVICES.items()
+    ]
+    return Table(["An hour, in cents", "The chip waits", "Reading is hidden"], rows)
 
 
 def _time(seconds: float) -> str:
