@@ -348,6 +348,14 @@ drained_capacity = Formula(
     meaning="capacity that a device of this bandwidth reads once through in the hold time",
 )
 
+filling_rate = Formula(
+    q.tier_write_bandwidth,
+    C_tier / T,
+    name="filling_rate",
+    source="derived",
+    meaning="rate at which a device is written that is filled once in every hold time",
+)
+
 held_share = Formula(
     q.held_share,
     B * L * b / (n * C_tier),

@@ -65,7 +65,13 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         x = _along(schematic.value(stay))
         out += [
             named(stay, rect(x - 1, TOP, 2, 4 * RUNG - 6, "c3")),
-            text(WIDTH if stay == "day" else x + 2, TOP + 4 * RUNG + 11, told[stay], "c3 strong", "end"),
+            text(
+                WIDTH if stay == "day" else x + 2,
+                TOP + 4 * RUNG + 11,
+                told[stay],
+                "c3 strong",
+                "end",
+            ),
         ]
     for i, (key, (name, _, _)) in enumerate(TIERS.items()):
         y = TOP + RUNG * i

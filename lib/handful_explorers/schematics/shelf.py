@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from handful.units import format_value
-
 from ..plotting.scenes.shapes import rect, text
 from .ladder import DISK, FLASH, GRACE
 from .schematic import WIDTH, Number, Schematic, Step, named
@@ -102,10 +100,12 @@ def _device(
     if written:
         at = (BAR, y + 75) if second else (BAR + LONG * door, y + 56)
         out.append(named(f"{device}-in", rect(*at, LONG * way_in, 12, "c3")))
-    shares = [(room, 47), (door if second else door + way_in, 66)]
-    for share, below in shares + ([(way_in, 85)] if second else []):
-        words = format_value(share, "%", 1 if share < 0.01 else 2)
-        out.append(text(WIDTH, y + below, words, "ink small", "end"))
+    shares = {"room": (room, 47), "door": (door if second else door + way_in, 66)}
+    if second:
+        shares["in"] = (way_in, 85)
+    for part, (share, below) in shares.items():
+        key = "all" if share > 1 - 1e-9 else f"{price}_{part}"
+        out.append(text(WIDTH, y + below, told[key], "ink small", "end"))
     return out
 
 
@@ -133,6 +133,7 @@ room_and_door = Schematic(
     "What a device is used for",
     height=TOP + 3 * ROW + SECOND - 8,
     numbers={
+        "all": Number("= 1", unit="%"),
         "hour": Number("= 3600", unit="s"),
         "five": Number("= 300", unit="s"),
         **_numbers("flash"),
@@ -152,11 +153,17 @@ room_and_door = Schematic(
         "flash_five": Number("= {flash_hour} / {flash_five_room}", 2, "$"),
         "disk_hour": Number("= {disk_price} / {disk_hour_room}", 2, "$"),
         # Written as well: half of a disk's door, and the narrow one of flash.
-        "flash_hour_share": Number("= {hour} / {flash_fill}", 2, "%"),
-        "disk_hour_share": Number("= {disk_hour_room} / 2", 2, "%"),
-        "flash_hour_written": Number("= {flash_hour} / {flash_hour_share}", 2, "$"),
+        "flash_hour_written_room": Number("= {hour} / {flash_fill}", 2, "%"),
+        "disk_hour_written_room": Number("= {disk_hour_room} / 2", 2, "%"),
+        "flash_five_written_room": Number("= {five} / {flash_fill}", 1, "%"),
+        "disk_five_written_room": Number("= {five} / {disk_drain} / 2", 1, "%"),
+        "flash_hour_written_door": Number("= {flash_drain} / {flash_fill}", 2, "%"),
+        "flash_five_written_door": Number("= {flash_drain} / {flash_fill}", 2, "%"),
+        "host_hour_written_door": Number("= 2 * {host_hour_door}", 1, "%"),
+        "host_five_written_door": Number("= {host_hour_written_door} * {hour} / {five}", 1, "%"),
+        "flash_hour_written": Number("= {flash_hour} / {flash_hour_written_room}", 2, "$"),
         "host_hour_written": Number("= {host_hour}", 2, "$"),
-        "disk_hour_written": Number("= {disk_price} / {disk_hour_share}", 2, "$"),
+        "disk_hour_written": Number("= {disk_price} / {disk_hour_written_room}", 2, "$"),
         "flash_five_written": Number("= {flash_hour_written} * {hour} / {five}", 2, "$"),
         "host_five_written": Number("= {host_hour}", 2, "$"),
         "disk_five_written": Number("= {disk_hour_written} * {hour} / {five}", 2, "$"),
@@ -193,10 +200,10 @@ room_and_door = Schematic(
         ),
         Step(
             "Whatever goes out has come in. On a disk that is the same door, so the hour leaves"
-            " {disk_hour_share} of it. Flash takes in only {flash_in} if it is to last.",
+            " {disk_hour_written_room} of it. Flash takes in only {flash_in} if it is to last.",
             "The bar of the disk\u2019s door is half for the way out and half for the way in, and"
-            " its room is filled to {disk_hour_share}. Flash has a third bar, for the way in, which"
-            " is full, and its room is filled to {flash_hour_share}. A gigabyte in use costs"
+            " its room is filled to {disk_hour_written_room}. Flash has a third bar, for the way in, which"
+            " is full, and its room is filled to {flash_hour_written_room}. A gigabyte in use costs"
             " {flash_hour_written} on flash, {host_hour_written} in the memory of a host and"
             " {disk_hour_written} on the disk.",
         ),
@@ -208,7 +215,6 @@ room_and_door = Schematic(
         ),
     ],
     draw=_draw,
-    caption="One device each, bought at the middle of its listed prices; its use is all that is"
-    " counted. Everything is fetched once, at the end of its stay, and written first in the last"
-    " two steps.",
+    caption="One device each, bought at the middle of its listed prices. Everything is fetched"
+    " once, at the end of its stay; writing is counted in the last two steps.",
 )
