@@ -98,8 +98,8 @@ def _device(
         named(f"{device}-door", rect(BAR, y + 56, LONG * door, 12, "c0")),
     ]
     if written:
-        at = (BAR, y + 75) if second else (BAR + LONG * door, y + 56)
-        out.append(named(f"{device}-in", rect(*at, LONG * way_in, 12, "c3")))
+        left, top = (BAR, y + 75) if second else (BAR + LONG * door, y + 56)
+        out.append(named(f"{device}-in", rect(left, top, LONG * way_in, 12, "c3")))
     shares = {"room": (room, 47), "door": (door if second else door + way_in, 66)}
     if second:
         shares["in"] = (way_in, 85)
@@ -202,9 +202,9 @@ room_and_door = Schematic(
             "Whatever goes out has come in. On a disk that is the same door, so the hour leaves"
             " {disk_hour_written_room} of it. Flash takes in only {flash_in} if it is to last.",
             "The bar of the disk\u2019s door is half for the way out and half for the way in, and"
-            " its room is filled to {disk_hour_written_room}. Flash has a third bar, for the way in, which"
-            " is full, and its room is filled to {flash_hour_written_room}. A gigabyte in use costs"
-            " {flash_hour_written} on flash, {host_hour_written} in the memory of a host and"
+            " its room is filled to {disk_hour_written_room}. Flash has a third bar, for the way"
+            " in, which is full, and its room is filled to {flash_hour_written_room}. A gigabyte in"
+            " use costs {flash_hour_written} on flash, {host_hour_written} in the memory of a host and"
             " {disk_hour_written} on the disk.",
         ),
         Step(
