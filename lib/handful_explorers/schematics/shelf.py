@@ -204,8 +204,8 @@ room_and_door = Schematic(
             "The bar of the disk\u2019s door is half for the way out and half for the way in, and"
             " its room is filled to {disk_hour_written_room}. Flash has a third bar, for the way"
             " in, which is full, and its room is filled to {flash_hour_written_room}. A gigabyte in"
-            " use costs {flash_hour_written} on flash, {host_hour_written} in the memory of a host and"
-            " {disk_hour_written} on the disk.",
+            " use costs {flash_hour_written} on flash, {host_hour_written} in the memory of a host"
+            " and {disk_hour_written} on the disk.",
         ),
         Step(
             "So for an hour the disk was the cheapest, by room and door. For five minutes it is the"
