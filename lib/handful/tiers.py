@@ -72,6 +72,9 @@ from .symbolic.formula import Formula
         q.hold_time,
     )
 )
+(BW_in, new, n_tier) = (
+    quantity.symbol for quantity in (q.tier_write_bandwidth, q.written_share, q.tier_devices)
+)
 
 
 class TierError(ValueError):
@@ -172,6 +175,26 @@ kept_cost = Formula(
     derivation=lambda: _derive_kept(),
 )
 
+written_cost = Formula(
+    q.hold_cost,
+    b
+    * (
+        p_buy * T / T_wear
+        + p_buy * C_tier / T_wear * (1 / BW_tier + new / BW_in)
+        + idle * k_wait * p / (n_tier * BW_tier)
+    ),
+    name="written_cost",
+    source="1:57:38; derived",
+    meaning="a token written to a tier, kept there for the hold time and read back: a rent, and a "
+    "fare for the way in and the way out",
+    conventions=(
+        *kept_cost.conventions,
+        "written shares of 0: it lies there already; 1: all of it is new",
+        "chips do not wait while it is written",
+        "devices that are read together share the wait; what a byte costs each of them stays",
+    ),
+)
+
 kept_cost_in_memory = Formula(
     q.hold_cost,
     b * p * T / C,
@@ -203,6 +226,16 @@ context_cost_kept = Formula(
     conventions=kept_cost.conventions,
 )
 
+context_cost_written = Formula(
+    q.context_cost,
+    L * q.hold_cost.symbol,
+    using=(written_cost,),
+    name="context_cost_written",
+    source="1:57:38; derived",
+    meaning="a context written to a tier, kept there and read back",
+    conventions=written_cost.conventions,
+)
+
 context_cost_again = Formula(
     q.context_cost,
     L * q.rematerialise_cost.symbol,
@@ -211,6 +244,21 @@ context_cost_again = Formula(
     source="1:50:54; derived",
     meaning="a context computed again: a chip's rent for as long as its prefill takes",
     conventions=rematerialise_cost_with_attention.conventions,
+)
+
+# In cents, as the chapter counts.
+(context_cents_in_memory, context_cents_written, context_cents_again) = (
+    Formula(
+        q.context_cents,
+        100 * q.context_cost.symbol,
+        using=(formula,),
+        register=False,
+        name=formula.name.replace("_cost_", "_cents_"),
+        source=formula.source,
+        meaning=f"{formula.meaning}, in cents",
+        conventions=formula.conventions,
+    )
+    for formula in (context_cost_in_memory, context_cost_written, context_cost_again)
 )
 
 prefill_again_flops = Formula(
@@ -300,6 +348,14 @@ drained_capacity = Formula(
     meaning="capacity that a device of this bandwidth reads once through in the hold time",
 )
 
+filling_rate = Formula(
+    q.tier_write_bandwidth,
+    C_tier / T,
+    name="filling_rate",
+    source="derived",
+    meaning="rate at which a device is written that is filled once in every hold time",
+)
+
 held_share = Formula(
     q.held_share,
     B * L * b / (n * C_tier),
@@ -380,12 +436,15 @@ def drains() -> list[dict[str, Any]]:
 
 
 def device(start: str, *, chips: int = 1) -> dict[str, float]:
-    """Return the inputs of `context_cost_kept` for a device on file, whose name begins so.
+    """Return the inputs of `context_cost_written` for a device on file, whose name begins so.
 
     Its price is its own, else that of its kind, in the middle of its range; `chips` wait for it.
+    It is written as fast as it is read, unless it is rated for less over `FIVE_YEARS`.
 
     >>> round(device("Micron 9650 Pro 30.72")["storage_price"] * 1e9, 2)  # dollars a gigabyte
     0.19
+    >>> round(device("Micron 9650 Pro 30.72")["tier_write_bandwidth"] / 1e6)  # one filling a day
+    355
     >>> device("Micron 9651")
     Traceback (most recent call last):
     ...
@@ -397,10 +456,12 @@ def device(start: str, *, chips: int = 1) -> dict[str, float]:
     bought = _usd_per_gb(row, "mid")
     if bought is None:
         raise TierError(f"{row.name} has no price on file.")
+    read, rated = row["read_bandwidth_bytes_per_s"], row["rated_writes_bytes"]
     return {
         "storage_price": bought / 1e9,
         "tier_capacity": row["capacity_bytes"],
-        "tier_bandwidth": row["read_bandwidth_bytes_per_s"],
+        "tier_bandwidth": read,
+        "tier_write_bandwidth": min(read, rated / FIVE_YEARS) if rated else read,
         "waiting_chips": chips,
     }
 

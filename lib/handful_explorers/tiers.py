@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipywidgets import FloatLogSlider, FloatSlider
+from ipywidgets import FloatSlider, IntSlider
 
 from handful import latency, memory_wall, tiers
 
@@ -12,25 +12,28 @@ hold_or_recompute = Explorer(
     "hold-or-recompute",
     "Hold, fetch, or compute again",
     x=Sweep("hold_time", 1e-2, 1e8, at=3600, title="Time until it is wanted again"),
-    y=Scale("Cost of having a conversation back", "$", min=1e-6, max=10),
+    y=Scale("Cents for having a conversation back", min=1e-4, max=1e3),
     curves=[
-        Curve(tiers.context_cost_in_memory, "Memory of the chip", id="memory"),
+        Curve(tiers.context_cents_in_memory, "Memory of the chip", id="memory"),
         Curve(
-            tiers.context_cost_kept, "Memory of its host", given=tiers.device("Grace"), id="host"
+            tiers.context_cents_written,
+            "Memory of its host",
+            given={**tiers.device("Grace"), "tier_devices": 1},
+            id="host",
         ),
         Curve(
-            tiers.context_cost_kept,
-            "A flash drive",
+            tiers.context_cents_written,
+            "Flash",
             given=tiers.device("Micron 9650 Pro 30.72"),
             id="flash",
         ),
         Curve(
-            tiers.context_cost_kept,
-            "A spinning disk",
+            tiers.context_cents_written,
+            "Spinning disk",
             given=tiers.device("Seagate Exos X24"),
             id="disk",
         ),
-        Curve(tiers.context_cost_again, "Compute again", role="reference", id="again"),
+        Curve(tiers.context_cents_again, "Compute again", role="reference", id="again"),
     ],
     given={"model_flops_utilisation": 0.3, "storage_lifetime": tiers.FIVE_YEARS},
     controls=[
@@ -40,41 +43,47 @@ hold_or_recompute = Explorer(
             "The chip waits for this share of the reading",
         ),
         Control(
-            FloatLogSlider(value=8192, min=2, max=6, step=0.05),
-            "context",
-            "Context of the conversation",
-            follows=True,
+            FloatSlider(value=1, min=0, max=1, step=0.01),
+            "written_share",
+            "New, and has to be written: this share",
+        ),
+        Control(
+            IntSlider(value=1, min=1, max=64),
+            "tier_devices",
+            "Drives or disks that are read together",
         ),
     ],
     readouts=[Readout(tiers.again_break_even_time, "Computing again beats holding after")],
     presets=[
         Preset(
             "Five minutes, the chip waits",
-            {"hold_time": 300, "idle_share": 1.0},
+            {"hold_time": 300, "idle_share": 1.0, "written_share": 1.0, "tier_devices": 1},
             "by the numbers, perhaps one tier down: host memory, and flash for the hour",
             "1:59:44",
         ),
         Preset(
             "An hour, the chip waits",
-            {"hold_time": 3600, "idle_share": 1.0},
-            "",
-            "",
+            {"hold_time": 3600, "idle_share": 1.0, "written_share": 1.0, "tier_devices": 1},
+        ),
+        Preset(
+            "Five minutes, reading is hidden",
+            {"hold_time": 300, "idle_share": 0.0, "written_share": 1.0, "tier_devices": 16},
         ),
         Preset(
             "An hour, reading is hidden",
-            {"hold_time": 3600, "idle_share": 0.0},
+            {"hold_time": 3600, "idle_share": 0.0, "written_share": 1.0, "tier_devices": 16},
             "five minutes and an hour might identify flash and disk",
             "2:01:52",
         ),
     ],
     guess=Guess(
-        "While a flash drive is read, the chip waits. That is a fare, paid once; the rent of the "
-        "drive grows with the time. What does flash cost for an absence of a minute, an hour, a "
-        "month? Draw it.",
+        "While a flash drive is read, the chip waits. That and the writing are a fare, paid once; "
+        "the rent of the drive grows with the time. What does flash cost for an absence of a "
+        "minute, an hour, a month? Draw it.",
         draw="flash",
     ),
     caption="The lowest line wins. Devices cost their medium alone, paid off over five years; "
-    "prefill reaches three tenths of the peak; writing is not counted. "
+    "prefill reaches three tenths of the peak; no chip waits while a cache is written. "
     "The host is the Grace of a GB200, for every chip.",
 )
 
@@ -115,5 +124,5 @@ wall = Explorer(
         ),
     ],
     caption="Above the line of full memory the conversations do not fit; above the other a step "
-    "spends most of its reading on caches. Without room for the weights there is no first line.",
+    "spends most of its reading on caches. If the weights do not fit, the first line is missing.",
 )

@@ -553,6 +553,11 @@ tier_bandwidth = quantity(
     _byte / (_device * _time),
     "rate at which one device of a tier is read",
 )
+tier_write_bandwidth = quantity(
+    r"\,\mathrm{BW}_{\mathrm{in}}\,",
+    _byte / (_device * _time),
+    "rate at which one device of a tier may be written, on average over its life",
+)
 tier_price = quantity(
     r"p_{\mathrm{tier}}", _dollar / (_device * _time), "price of one device of a tier for a time"
 )
@@ -570,6 +575,17 @@ idle_share = quantity(
     unit="%",
     zero=True,
     upper=1,
+)
+written_share = quantity(
+    r"\nu",
+    NONE,
+    "share of a context that is not in the tier yet and has to be written",
+    unit="%",
+    zero=True,
+    upper=1,
+)
+tier_devices = quantity(
+    r"n_{\mathrm{tier}}", NONE, "devices of a tier that a context is spread over and read from"
 )
 waiting_price = quantity(
     r"p_{\mathrm{wait}}",
@@ -599,6 +615,12 @@ context_cost = quantity(
     _dollar / _sequence,
     "having the cache of a whole context again, kept or computed",
     unit="$",
+)
+context_cents = quantity(
+    r"\$_{\mathrm{cents}}",
+    _dollar / _sequence,
+    "having the cache of a whole context again, in cents",
+    unit="1",
 )
 prefill_again_flops = quantity(
     r"X_{\mathrm{again}}",

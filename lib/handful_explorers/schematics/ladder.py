@@ -36,7 +36,7 @@ TIERS = {
     ),
     "disk": ("A disk", f"{DISK} / capacity_bytes", f"{DISK} / read_bandwidth_bytes_per_s"),
 }
-STAYS = {3: ("minutes", "hour"), 4: ("day",)}
+STAYS = {3: ("minutes", "hour"), 4: ("minutes", "hour", "day")}
 TOP, RUNG, BOX = 26, 58, 142  # of the rungs, and how wide their boxes are
 LEFT, FROM, TO = 158, 0.01, 172_800  # of the scale of times, in pixels and seconds
 
@@ -63,10 +63,15 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         ]
     for stay in stays:
         x = _along(schematic.value(stay))
-        anchor = "middle" if len(stays) == 1 else "end" if stay == stays[0] else "start"
         out += [
             named(stay, rect(x - 1, TOP, 2, 4 * RUNG - 6, "c3")),
-            text(min(x, WIDTH - 15), TOP + 4 * RUNG + 11, told[stay], "c3 strong", anchor),
+            text(
+                WIDTH if stay == "day" else x + 2,
+                TOP + 4 * RUNG + 11,
+                told[stay],
+                "c3 strong",
+                "end",
+            ),
         ]
     for i, (key, (name, _, _)) in enumerate(TIERS.items()):
         y = TOP + RUNG * i
@@ -78,7 +83,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         if step > 1:
             out += _drain(key, y + 23, schematic)
     y = TOP + RUNG * list(TIERS).index(tier)
-    out.append(named("cache", rect(BOX - 18, y + 6, 12, 12, "c2")))
+    out.append(named("cache", rect(BOX - 18, y + 28, 12, 12, "c2")))
     bottom = TOP + 4 * RUNG + 36
     out += [
         rect(0, bottom - 9, 9, 9, "c2"),
@@ -91,14 +96,12 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
 
 def _drain(key: str, y: float, schematic: Schematic) -> list[dict[str, Any]]:
     """Draw how long a tier takes to be read once through."""
-    x, told = _along(schematic.value(f"{key}_drain")), schematic.told[f"{key}_drain"]
-    right, wide = x < WIDTH - 70, 7 * len(told)
+    x = _along(schematic.value(f"{key}_drain"))
     return [
         line(LEFT, y, WIDTH, y, "grid"),
         circle(x, y, 5, "c0"),
-        # The line of a stay passes behind the words.
-        rect(x + (7 if right else -wide - 8), y - 17, wide, 14, "paper"),
-        text(x + (9 if right else -9), y - 6, told, "c0 strong", "start" if right else "end"),
+        # In a column of their own, out of the way of the lines of stays.
+        text(LEFT, y - 7, schematic.told[f"{key}_drain"], "c0 strong"),
     ]
 
 
@@ -153,9 +156,10 @@ memory_ladder = Schematic(
             " lies now. It is fetched in {flash_fetch}.",
         ),
         Step(
-            "Only what stays for a day belongs on a disk, and then you wait {disk_fetch} for it.",
-            "The line stands at {day}, next to the dot of the disk, where the cache lies now. It"
-            " is fetched in {disk_fetch}.",
+            "By this rule only what stays for a day belongs on a disk, and from a single one you"
+            " wait {disk_fetch} for it.",
+            "A third line stands at {day}, next to the dot of the disk, where the cache lies now."
+            " It is fetched in {disk_fetch}.",
         ),
     ],
     draw=_draw,

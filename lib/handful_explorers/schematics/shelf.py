@@ -1,7 +1,8 @@
 """Room and door: how much of each of three devices is used by what stays for a time.
 
 All that lies on a full device is fetched once in the time for which things stay.  What the door
-cannot serve in that time has to stay empty.
+cannot serve in that time has to stay empty.  In the last steps it has been written as well: on a
+host or a disk through the same door, on flash through one that its rated writes keep narrow.
 """
 
 from __future__ import annotations
@@ -24,30 +25,46 @@ SHOWN = {
     3: ("five", ("flash",)),
     4: ("hour", ("flash", "host")),
     5: ("hour", ("flash", "host", "disk")),
-    6: ("five", ("flash", "host", "disk")),
+    6: ("hour", ("flash", "host", "disk")),
+    7: ("five", ("flash", "host", "disk")),
 }
+WRITTEN = (6, 7)  # steps in which what lies there has been written as well
 TOP, ROW, BAR, LONG = 28, 88, 42, 240  # of the rows; where bars begin, and how long they are
+SECOND = 19  # height of the second door, which flash alone has
 
 
-def used(schematic: Schematic, device: str, stay: str) -> tuple[float, float]:
-    """Return the shares of a device's room and of its door that are used."""
-    times = schematic.value(stay) / schematic.value(f"{device}_drain")
-    return min(1, times), min(1, 1 / times)
+def used(
+    schematic: Schematic, device: str, stay: str, written: bool = False
+) -> tuple[float, float, float]:
+    """Return the shares that are used of a device's room, of its door out and of that in.
+
+    Where both are one door, the shares are of that one.
+    """
+    out = schematic.value(f"{device}_drain") / schematic.value(stay)  # for all of the room
+    fill = "flash_fill" if device == "flash" else f"{device}_drain"
+    way_in = schematic.value(fill) / schematic.value(stay) if written else 0
+    busiest = max(out, way_in) if device == "flash" else out + way_in
+    room = min(1, 1 / busiest)
+    return room, room * out, room * way_in
 
 
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     stay, devices = SHOWN[step]
+    written = step in WRITTEN
     words = {"": "Room and a door", "hour": "All stays an hour", "five": "All stays five minutes"}
     out = [text(0, 13, words[stay], "ink strong")]
     if stay:
         out.append(text(WIDTH, 13, "a gigabyte in use costs", "soft", "end"))
     for row, device in enumerate(DEVICES):
         used_for = stay if device in devices else ""
-        out += _device(device, used_for, TOP + ROW * row, schematic)
+        y = TOP + ROW * row + (SECOND if row else 0)
+        out += _device(device, used_for, y, schematic, written)
     return out
 
 
-def _device(device: str, stay: str, y: float, schematic: Schematic) -> list[dict[str, Any]]:
+def _device(
+    device: str, stay: str, y: float, schematic: Schematic, written: bool
+) -> list[dict[str, Any]]:
     """Draw one device: its name, its room and its door, and how much of them is used."""
     told, (name, _) = schematic.told, DEVICES[device]
     out = [
@@ -61,21 +78,34 @@ def _device(device: str, stay: str, y: float, schematic: Schematic) -> list[dict
             "soft small",
         ),
         text(0, y + 47, "room", "ink small"),
-        text(0, y + 66, "door", "ink small"),
+        text(0, y + 66, "out" if written and device == "flash" else "door", "ink small"),
         rect(BAR + 0.5, y + 37.5, LONG - 1, 11, "soft outline"),
         rect(BAR + 0.5, y + 56.5, LONG - 1, 11, "soft outline"),
     ]
+    second = written and device == "flash"
+    if second:
+        out += [
+            text(0, y + 85, "in", "ink small"),
+            rect(BAR + 0.5, y + 75.5, LONG - 1, 11, "soft outline"),
+        ]
     if not stay:
         return out
-    room, door = used(schematic, device, stay)
+    room, door, way_in = used(schematic, device, stay, written)
+    price = f"{device}_{stay}{'_written' if written else ''}"
     out += [
-        text(WIDTH, y + 12, told[f"{device}_{stay}"], "ink strong", "end"),
+        text(WIDTH, y + 12, told[price], "ink strong", "end"),
         named(f"{device}-room", rect(BAR, y + 37, LONG * room, 12, "c2")),
         named(f"{device}-door", rect(BAR, y + 56, LONG * door, 12, "c0")),
     ]
-    for share, below in ((room, 47), (door, 66)):
-        key = f"{device}_{stay}_{'room' if below == 47 else 'door'}"
-        out.append(text(WIDTH, y + below, told["all" if share == 1 else key], "ink small", "end"))
+    if written:
+        left, top = (BAR, y + 75) if second else (BAR + LONG * door, y + 56)
+        out.append(named(f"{device}-in", rect(left, top, LONG * way_in, 12, "c3")))
+    shares = {"room": (room, 47), "door": (door if second else door + way_in, 66)}
+    if second:
+        shares["in"] = (way_in, 85)
+    for part, (share, below) in shares.items():
+        key = "all" if share > 1 - 1e-9 else f"{price}_{part}"
+        out.append(text(WIDTH, y + below, told[key], "ink small", "end"))
     return out
 
 
@@ -101,7 +131,7 @@ PRICED = "memory_tiers / Seagate Exos M 30 TB, SATA III interface ceiling 600 MB
 room_and_door = Schematic(
     "room-and-door",
     "What a device is used for",
-    height=TOP + 3 * ROW - 8,
+    height=TOP + 3 * ROW + SECOND - 8,
     numbers={
         "all": Number("= 1", unit="%"),
         "hour": Number("= 3600", unit="s"),
@@ -109,20 +139,34 @@ room_and_door = Schematic(
         **_numbers("flash"),
         **_numbers("host"),
         **_numbers("disk"),
+        # Its rating: one filling a day.
+        "flash_fill": Number("= 86400", unit="s"),
+        "flash_in": Number("= {flash_room} / {flash_fill}", 3, "B/s"),
         # Where its room is full, a gigabyte costs what it was bought for.
         "flash_hour": _price(FLASH),
         "host_hour": _price(GRACE),
-        "host_five": Number("= {host_hour}", 2, "$"),
         "disk_price": _price(PRICED),
         "flash_hour_door": Number("= {flash_drain} / {hour}", 2, "%"),
         "host_hour_door": Number("= {host_drain} / {hour}", 1, "%"),
-        "host_five_door": Number("= {host_drain} / {five}", 1, "%"),
         "flash_five_room": Number("= {five} / {flash_drain}", 2, "%"),
         "disk_hour_room": Number("= {hour} / {disk_drain}", 2, "%"),
-        "disk_five_room": Number("= {five} / {disk_drain}", 1, "%"),
         "flash_five": Number("= {flash_hour} / {flash_five_room}", 2, "$"),
         "disk_hour": Number("= {disk_price} / {disk_hour_room}", 2, "$"),
-        "disk_five": Number("= {disk_price} / {disk_five_room}", 2, "$"),
+        # Written as well: half of a disk's door, and the narrow one of flash.
+        "flash_hour_written_room": Number("= {hour} / {flash_fill}", 2, "%"),
+        "disk_hour_written_room": Number("= {disk_hour_room} / 2", 2, "%"),
+        "flash_five_written_room": Number("= {five} / {flash_fill}", 1, "%"),
+        "disk_five_written_room": Number("= {five} / {disk_drain} / 2", 1, "%"),
+        "flash_hour_written_door": Number("= {flash_drain} / {flash_fill}", 2, "%"),
+        "flash_five_written_door": Number("= {flash_drain} / {flash_fill}", 2, "%"),
+        "host_hour_written_door": Number("= 2 * {host_hour_door}", 1, "%"),
+        "host_five_written_door": Number("= {host_hour_written_door} * {hour} / {five}", 1, "%"),
+        "flash_hour_written": Number("= {flash_hour} / {flash_hour_written_room}", 2, "$"),
+        "host_hour_written": Number("= {host_hour}", 2, "$"),
+        "disk_hour_written": Number("= {disk_price} / {disk_hour_written_room}", 2, "$"),
+        "flash_five_written": Number("= {flash_hour_written} * {hour} / {five}", 2, "$"),
+        "host_five_written": Number("= {host_hour}", 2, "$"),
+        "disk_five_written": Number("= {disk_hour_written} * {hour} / {five}", 2, "$"),
     },
     steps=[
         Step(
@@ -133,7 +177,8 @@ room_and_door = Schematic(
         Step(
             "Fill it with conversations that stay an hour and are then fetched. In every hour all"
             " of it goes out once, and the door is busy for {flash_hour_door} of the time.",
-            "The bar of the room is full, that of the door is filled to {flash_hour_door}.",
+            "The bar of the room is full, that of the door is filled to {flash_hour_door}. What"
+            " the drive cost to buy is told for each gigabyte in use: {flash_hour}.",
         ),
         Step(
             "Let them stay five minutes instead, and the door is too narrow: only"
@@ -142,25 +187,34 @@ room_and_door = Schematic(
             " gigabyte in use costs {flash_five} instead of {flash_hour}.",
         ),
         Step(
-            "Back to an hour, now in the memory of a host. Its door stands idle nearly all the"
-            " time, and a gigabyte costs {host_hour}, most of it for a speed that is not used.",
+            "Now take the memory of a host, again for an hour. A gigabyte costs {host_hour}, and"
+            " its door is idle nearly all the time.",
             "Below the flash drive stands the memory of a host: its room is full, and its door is"
             " used for {host_hour_door} of the time.",
         ),
         Step(
-            "And on a disk. A gigabyte costs only {disk_price}, but for an hour only"
-            " {disk_hour_room} of it can be used, so each gigabyte in use costs {disk_hour}.",
+            "A disk is the opposite. A gigabyte costs only {disk_price}, but only {disk_hour_room}"
+            " of it can be emptied in an hour, so each gigabyte in use costs {disk_hour}.",
             "Below stands a spinning disk: its door is full, and its room is filled to"
             " {disk_hour_room}.",
         ),
         Step(
-            "For five minutes the disk is far worse, and flash still the cheapest. A device is"
-            " used fully where things stay for its drain time.",
-            "Five minutes for all three: a gigabyte in use costs {flash_five} on flash,"
-            " {host_five} in the memory of a host and {disk_five} on the disk.",
+            "Whatever goes out has come in. On a disk that is the same door, so the hour leaves"
+            " {disk_hour_written_room} of it. Flash takes in only {flash_in} if it is to last.",
+            "The bar of the disk\u2019s door is half for the way out and half for the way in, and"
+            " its room is filled to {disk_hour_written_room}. Flash has a third bar, for the way"
+            " in, which is full, and its room is filled to {flash_hour_written_room}. A gigabyte in"
+            " use costs {flash_hour_written} on flash, {host_hour_written} in the memory of a host"
+            " and {disk_hour_written} on the disk.",
+        ),
+        Step(
+            "So for an hour the disk was the cheapest, by room and door. For five minutes it is the"
+            " memory of the host, by far.",
+            "Five minutes for all three: a gigabyte in use costs {flash_five_written} on flash,"
+            " {host_five_written} in the memory of a host and {disk_five_written} on the disk.",
         ),
     ],
     draw=_draw,
-    caption="One device each, at the middle of its listed prices. Everything is fetched once, at"
-    " the end of its stay; writing is not counted.",
+    caption="One device each, bought at the middle of its listed prices. Everything is fetched"
+    " once, at the end of its stay; writing is counted in the last two steps.",
 )

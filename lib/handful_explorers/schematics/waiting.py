@@ -78,8 +78,10 @@ def _bills(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         out += [
             text(0, y, name, "ink"),
             text(WIDTH, y, f"{told[key]} cents", "ink", "end"),
-            named(name, rect(0, y + 6, schematic.value(key) * scale, 12, "c4")),
+            named(name, rect(0, y + 6, wide := schematic.value(key) * scale, 12, "c4")),
         ]
+        if wide < 3:
+            out.append(text(9, y + 16, "too small to draw", "soft small"))
     return out
 
 
@@ -152,12 +154,13 @@ three_ways = Schematic(
         ),
         Step(
             "After only five minutes, holding costs a quarter of computing again, and the drive is"
-            " still far cheaper than either.",
+            " still by far the cheapest.",
             "The three bars after five minutes: held {hold_five} cents, computed again {again}"
             " cents, put away and fetched {kept_five} cents.",
         ),
     ],
     draw=_draw,
-    caption="DeepSeek-V3 in fp8 on one GB200 of a rack, {tokens} tokens. Memory and bills are to"
-    " scale, the drive is not. Writing is not counted.",
+    caption="One GB200 of a rack that runs DeepSeek-V3 in fp8, with its share of the"
+    " weights; {tokens} tokens. Memory and bills are to scale, the drive is not. Writing is not"
+    " counted.",
 )

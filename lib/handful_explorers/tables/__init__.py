@@ -6,12 +6,14 @@ from .lifetime_cost import lengths_table
 from .measurement import classes_table
 from .memory_wall import sharing_table
 from .table import Part, Table
-from .tiers import waiting_table
+from .tiers import hand_over_table, hour_table, waiting_table
 
 __all__ = [
     "Part",
     "Table",
     "classes_table",
+    "hand_over_table",
+    "hour_table",
     "lengths_table",
     "sharing_table",
     "waiting_table",
