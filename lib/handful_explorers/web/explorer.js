@@ -1002,7 +1002,11 @@ export class Explorer {
             key: `g-${group.label}`,
             label: group.label,
             text:
-              here.length === 1 ? formatValue(here[0][1], y.unit, 2) : `${group.at.length} points`,
+              here.length === 1
+                ? formatValue(here[0][1], y.unit, 2)
+                : here.length
+                  ? `${here.length} points`
+                  : "none here",
             swatch: `ex-c${group.index % 8}`,
             ring: true,
           }),
