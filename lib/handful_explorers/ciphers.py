@@ -229,8 +229,8 @@ activations_against_depth = Explorer(
             "",
         ),
     ],
-    caption="Bytes that wait for the way back, before any splitting over chips. The buttons set the "
-    "width and the depth of a model, the selector its width alone.",
+    caption="Bytes that wait for the way back, before any splitting over chips. The buttons set "
+    "the width and the depth of a model, the selector its width alone.",
 )
 
 
@@ -282,7 +282,7 @@ drift_against_depth = Explorer(
         "off is the rebuilt input then?",
         level="With LayerNorm",
     ),
-    caption="Lines: roundings, if no layer enlarged them. Rings: random layers of gain 2, with tanh "
-    "unless GELU is named; in single precision, or with streams in bf16, which keeps eight binary "
+    caption="Lines: roundings, if no layer enlarged them. Rings: random layers of gain 2, with "
+    "tanh unless GELU is named; in single precision, or with streams in bf16, which keeps eight binary "
     "digits. At an error of 1 nothing is left of the input.",
 )
