@@ -283,6 +283,6 @@ drift_against_depth = Explorer(
         level="With LayerNorm",
     ),
     caption="Lines: roundings, if no layer enlarged them. Rings: random layers of gain 2, with "
-    "tanh unless GELU is named; in single precision, or with streams in bf16, which keeps eight binary "
-    "digits. At an error of 1 nothing is left of the input.",
+    "tanh unless GELU is named; in single precision, or with streams in bf16, which keeps eight "
+    "binary digits. At an error of 1 nothing is left of the input.",
 )
