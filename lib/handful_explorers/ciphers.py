@@ -72,7 +72,7 @@ feistel = Explorer(
         ),
         Preset(
             "An f with no inverse",
-            {"rounds": 6, "flip": 20, "f": "square", "back": True},
+            {"rounds": 12, "flip": 20, "f": "square", "back": True},
             "f itself need not be invertible",
             "2:08:51",
         ),
@@ -150,10 +150,10 @@ avalanche_with_depth = Explorer(
         Preset("Small weights", {"depth": 64, "gain": "1"}, "", ""),
         Preset("Larger weights", {"depth": 24, "gain": "3"}, "", ""),
     ],
-    caption="Distance over that of two unrelated inputs: half of the bits, or √2 of the length, so "
-    "that a millionth starts at 7·10⁻⁷. Dots: simulated networks of width 64, with tanh between "
-    "random matrices. Faint lines: theory for infinitely wide layers. All are drawn as far as the "
-    "slider stands.",
+    caption="1 means as different as two unrelated inputs: for bits that is half of them, for "
+    "vectors √2 times their length, so that a millionth starts at 0.7 millionths. Dots: simulated "
+    "networks of width 64. Faint lines: theory for infinitely wide layers, from which the plain "
+    "network strays a few per cent more with each layer.",
 )
 
 
@@ -166,6 +166,8 @@ _SHAPES = {
     )
 }
 
+_ONE_TEXT = {"sequence_tokens": 8192, "micro_batch": 1, "bytes_per_score": 0}
+
 activations_against_depth = Explorer(
     "activations-against-depth",
     "Activations kept, checkpointed or rebuilt",
@@ -173,7 +175,7 @@ activations_against_depth = Explorer(
     y=Scale("Activation memory"),
     curves=[
         Curve(reversible.activation_memory_stored_of_shape, "All kept"),
-        Curve(reversible.activation_memory_checkpointed_of_shape, "A checkpoint a layer"),
+        Curve(reversible.activation_memory_checkpointed_of_shape, "Checkpoints"),
         Curve(reversible.activation_memory_reversible_of_shape, "Reversible", role="total"),
     ],
     given={"activation_bytes": 2},
@@ -203,51 +205,56 @@ activations_against_depth = Explorer(
     ),
     presets=[
         Preset(
-            "A 70B model",
-            {"layers": 80, "sequence_tokens": 8192, "bytes_per_score": 0},
+            "8B, 32 layers",
+            {"width": "Llama 3.1 8B", **_ONE_TEXT, "layers": 32},
+            "",
+            "",
+        ),
+        Preset(
+            "70B, 80 layers",
+            {"width": "Llama 3.1 70B", **_ONE_TEXT, "layers": 80},
             "activations grow linearly in layers and can be the largest footprint of training",
             "2:12:19",
         ),
         Preset(
-            "Scores kept too", {"layers": 80, "sequence_tokens": 8192, "bytes_per_score": 5}, "", ""
+            "405B, 126 layers",
+            {"width": "Llama 3.1 405B", **_ONE_TEXT, "layers": 126},
+            "",
+            "",
         ),
         Preset(
-            "A long sequence",
-            {
-                "layers": 126,
-                "sequence_tokens": 131072,
-                "width": "Llama 3.1 405B",
-                "bytes_per_score": 0,
-            },
+            "Scores kept too",
+            {"width": "Llama 3.1 70B", **_ONE_TEXT, "layers": 80, "bytes_per_score": 5},
             "",
             "",
         ),
     ],
-    caption="Bytes that wait for the way back, before any splitting over chips.",
+    caption="Bytes that wait for the way back, before any splitting over chips. The buttons set "
+    "the width and the depth of a model, the selector its width alone.",
 )
 
 
 def _drift(
     name: str,
+    named_at: int,
     through: Callable[[Any], Any] = np.tanh,
     *,
     normalised: bool,
     bits: int | None = None,
-    gain: float = 2.0,
 ) -> list[tuple]:
     """Return rounds there and back, and the error of the input, until nothing is left of it.
 
-    The last is named.
+    The point at `named_at` rounds is named.
     """
     found = [
-        (
-            rounds,
-            round_trip_error(rounds, normalised=normalised, gain=gain, through=through, bits=bits),
-        )
+        (rounds, round_trip_error(rounds, normalised=normalised, through=through, bits=bits))
         for rounds in (2, 4, 8, 16, 32, 64, 128)
     ]
-    *most, last = [(rounds, error) for rounds, error in found if error < 10]
-    return [*most, (*last, name)]
+    return [
+        (rounds, error, *([name] if rounds == named_at else []))
+        for rounds, error in found
+        if error < 10
+    ]
 
 
 drift_against_depth = Explorer(
@@ -255,23 +262,27 @@ drift_against_depth = Explorer(
     "What rounding does to a rebuilt input",
     x=Sweep("feistel_rounds", 1, 256, at=128, title="Rounds there and back"),
     y=Scale("Error of the rebuilt input, relative", min=1e-8, max=10),
-    curves=[Curve(perturbation_growth.rounding_walk, "Roundings alone", role="total")],
-    points=[
-        Points("tanh, LayerNorm", partial(_drift, "LayerNorm", normalised=True)),
-        Points("GELU, no LayerNorm", partial(_drift, "GELU alone", gelu, normalised=False)),
-        Points("tanh, LayerNorm, bf16", partial(_drift, "in bf16", normalised=True, bits=8)),
-        Points(
-            "the same, gain 1",
-            partial(_drift, "bf16, gain 1", normalised=True, bits=8, gain=1.0),
+    curves=[
+        Curve(perturbation_growth.rounding_walk, "Roundings alone", role="total"),
+        Curve(
+            perturbation_growth.rounding_walk, "the same in bf16", given={"unit_roundoff": 2.0**-8}
         ),
+    ],
+    points=[
+        Points("With LayerNorm", partial(_drift, "with LayerNorm", 16, normalised=True)),
+        Points(
+            "GELU, no LayerNorm", partial(_drift, "GELU, no LayerNorm", 8, gelu, normalised=False)
+        ),
+        Points("LayerNorm, bf16", partial(_drift, "LayerNorm, bf16", 32, normalised=True, bits=8)),
     ],
     given={"unit_roundoff": 2.0**-24},
     guess=Guess(
-        "In single precision a rounding is off by about 2·10⁻⁸ of the number. If the layers left "
-        "these errors as they are, how far off would the input be after 128 rounds there and back?",
-        level="roundings-alone",
+        "In single precision, roundings alone leave the input wrong by about 2·10⁻⁷ after 128 "
+        "rounds there and back. With LayerNorm, a nudge on the way up grows a few times. How far "
+        "off is the rebuilt input then?",
+        level="With LayerNorm",
     ),
-    caption="Rings: random layers, of gain 2 but for the last, in single precision or with streams "
-    "of eight binary digits, as in bf16. At an error of 1 nothing is left of the input. Line: "
-    "roundings in single precision, if no layer enlarged them.",
+    caption="Lines: roundings, if no layer enlarged them. Rings: random layers of gain 2, with "
+    "tanh unless GELU is named; in single precision, or with streams in bf16, which keeps eight "
+    "binary digits. At an error of 1 nothing is left of the input.",
 )

@@ -30,11 +30,13 @@ def flat(text: str) -> str:
 
 
 def truth(explorer: Explorer) -> str:
-    """Return what a mark or a level is, in two digits, as the page says it."""
+    """Return what a mark, a level or a point is, in two digits, as the page says it."""
     values, guess = explorer.values(), explorer.guess
     if guess.kind == "mark":
         return flat(format_value(values["marks"][guess.of], find(explorer.sweep.name).unit, 2))
-    return flat(format_value(values["at"][guess.of], explorer.y_unit, 2))
+    heights = {group.label: group.height(explorer.sweep.start) for group in explorer.points}
+    value = heights[guess.of] if guess.of in heights else values["at"][guess.of]
+    return flat(format_value(value, explorer.y_unit, 2))
 
 
 @pytest.fixture(scope="module")

@@ -138,6 +138,8 @@ def test_rows_come_in_the_order_of_the_lecture():
         ("ciphers-lack-residuals", "depends"),
         ("revnets-2017", "holds"),
         ("revnets-invert-it-all", "contested"),
+        ("residuals-tame-derivatives", "depends"),
+        ("reversibility-frees-activations", "depends"),
         ("memory-for-compute-pays", "depends"),
         ("trades-are-opposite", "holds"),
     ],

@@ -326,6 +326,9 @@ def test_what_is_to_be_guessed_can_be(name):
         answers, low, high, log = [values["marks"][guess.of]], x.low, x.high, x.log
         middle = (low * high) ** 0.5 if log else (low + high) / 2
         assert not 1 / 1.5 < answers[0] / middle < 1.5
+    elif groups := [group for group in explorer.points if group.label == guess.of]:
+        answers, low, high = [groups[0].height(x.start)], explorer.scale.min, explorer.scale.max
+        assert guess.kind == "level" and answers[0] is not None
     else:
         answers = list(values["curves"][guess.of])
         low, high = min(answers), math.inf

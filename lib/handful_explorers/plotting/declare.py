@@ -306,6 +306,10 @@ class Points:
         if not callable(self.found):
             _ = self.at  # which checks the points, so that a wrong one is told at once
 
+    def height(self, x: float) -> float | None:
+        """Return the value of the point at x, or None."""
+        return next((y for at, y, *_ in self.at if at == x), None)
+
     @cached_property
     def at(self) -> tuple[tuple, ...]:
         """Return the points as floats."""
@@ -466,8 +470,8 @@ class Guess:
 
     Exactly one of three says what is guessed, for the book's machine and model and for controls as
     they are declared.  draw: the id of a curve, drawn from its first point on.  level: the id of a
-    curve, of which the value where the cursor starts is asked.  mark: the label of an upright mark,
-    whose place is asked.
+    curve or the label of a group of points, of which the value where the cursor starts is asked.
+    mark: the label of an upright mark, whose place is asked.
 
     at: where a course is asked for, if not at even steps of the axis.  hump: whether the place of a
     hump is the answer, which is compared first.
@@ -506,7 +510,7 @@ class Guess:
 
     @property
     def of(self) -> str:
-        """Return the id of the curve or the label of the mark."""
+        """Return the id of the curve, or the label of the mark or of the points."""
         return self.draw or self.level or self.mark
 
 

@@ -29,7 +29,7 @@ def _frame(way: str) -> list[dict[str, Any]]:
     out = [
         text(X, 13, "layers", "ink strong"),
         text(X + WIDE + 14, 13, "notes", "c2 strong"),
-        text(WIDTH, 13, "in memory", "ink strong", "end"),
+        text(WIDTH, 13, "notes held", "ink strong", "end"),
         text(X, BOTTOM + 18, "text comes in", "ink"),
     ]
     for box in range(BOXES):
@@ -75,6 +75,7 @@ def _rebuilt(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     for stream in range(2):
         x = X + 22 + 40 * stream
         out.append(named(f"stream {stream}", rect(x - 8, y - 3, 16, 7, "c0")))
+    out.append(text(X + WIDE + 14, y + 5, "streams", "c0 small"))
     if step > 1:  # one layer of the ten of a box
         out.append(named("notes", rect(X + WIDE + 14, y + TALL - 3, NOTES, TALL / 10, "c2")))
     name = "pair" if step == 1 else "held"
@@ -158,15 +159,15 @@ rebuilt_notes = Schematic(
         ),
         Step(
             "Each result is subtracted from the other stream, which undoes the layer. Its notes"
-            " have told how its weights should change, and make room for those of the next layer"
-            " below.",
+            " have done their work and are thrown away; those of the next layer down take their place.",
             "The streams have moved down, and so has the thin strip of notes. Memory still holds"
             " {held}.",
         ),
         Step(
-            "So it goes, down to the first layer. There were never more than {held} in memory"
-            " instead of {kept}, and every layer has run forwards twice.",
-            "The streams are back at the lowest box, where the text came in. Memory holds {held},"
+            "So it goes, down to the first layer. There were never more than {held} of notes, instead"
+            " of {kept}, and every layer has run forwards twice.",
+            "The streams are back at the lowest box, where the text came in. They and the notes take"
+            " {held},"
             " far below the mark of one H100, {chip}.",
         ),
     ],

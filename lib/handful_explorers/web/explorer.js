@@ -995,14 +995,14 @@ export class Explorer {
       if (shown.includes(group)) {
         // Where the cursor stands on a point, its value.
         const here = group.at.filter(
-          (p) => !across && Math.abs(p[0] - Number(this.shown[x.name])) < 0.01 * p[0],
-        );
+            (p) => !across && Math.abs(p[0] - Number(this.shown[x.name])) < 0.01 * p[0],
+          ),
+          one = here.length === 1 ? formatValue(here[0][1], y.unit, 2) : "";
         live.add(
           this.writeValue({
             key: `g-${group.label}`,
             label: group.label,
-            text:
-              here.length === 1 ? formatValue(here[0][1], y.unit, 2) : `${group.at.length} points`,
+            text: one || (here.length ? `${here.length} points` : "none here"),
             swatch: `ex-c${group.index % 8}`,
             ring: true,
           }),

@@ -121,6 +121,11 @@ export class Guess {
     const { kind, of } = this.about,
       { curves, marks } = model.evaluate(this.state);
     if (kind === "mark") return [marks.find(({ mark }) => mark.label === of)?.value ?? NaN];
+    const group = kind === "level" && this.spec.points?.find(({ label }) => label === of);
+    if (group) {
+      this.called = group.label;
+      return [group.at.find(([x]) => x === this.xs[0])?.[1] ?? NaN];
+    }
     const curve = curves.find((one) => one.curve.id === of);
     if (!curve) throw new Error(`there is no curve ${of}`);
     this.called = curve.curve.label;

@@ -52,14 +52,26 @@ def ciphers_make_differences_large() -> Findings:
 def residuals_keep_changes_small() -> Findings:
     """simulated: a relative change of a millionth after 64 random layers with tanh"""
 
-    def grown(kept: bool) -> float:
-        return float(
-            reversible_networks.nudge_growth(64, residual=kept, normalised=kept, samples=8)[-1]
+    def grown(gain: float, *, residual: bool, normalised: bool) -> float:
+        path = reversible_networks.nudge_growth(
+            64, residual=residual, normalised=normalised, gain=gain, samples=8
         )
+        return float(path[-1])
+
+    def both(kept: bool) -> float:
+        return grown(2, residual=kept, normalised=kept)
 
     return {
-        "with residuals and LayerNorm it stays below a thousandth": grown(True) < 1e-3,
-        "without either it becomes as large as the activations": grown(False) > 1,
+        "with residuals and LayerNorm it stays below a thousandth": both(True) < 1e-3,
+        "without either it becomes as large as the activations": both(False) > 1,
+        "with residuals alone it stays below a thousandth": grown(
+            2, residual=True, normalised=False
+        )
+        < 1e-3,
+        "small weights: with LayerNorm alone it is no larger than without": grown(
+            1, residual=False, normalised=True
+        )
+        <= grown(1, residual=False, normalised=False),
     }
 
 
@@ -90,15 +102,18 @@ def residual_from_two_back() -> Findings:
 
 
 def reversibility_frees_activations() -> Findings:
-    """activations kept where each layer is rebuilt on the way back, and the arithmetic that this
-    costs
+    """activations kept where each layer is rebuilt on the way back, the arithmetic that this costs,
+    and what comes back of the input through 128 random rounds
     """
+    back = reversible_networks.round_trip_error
     extra = fill_constants(
         reversible.training_flops_reversible.expanded / overtraining.training_flops.expanded
     )
     return {
         "the depth is gone": free_of(reversible.activation_memory_reversible, "layers"),
         "for a third more arithmetic": sympy.simplify(extra) == sympy.Rational(4, 3),
+        "in single precision, with LayerNorm, the input comes back": back(128) < 1e-3,
+        "with streams in bf16 and large weights it does": back(128, bits=8) < 0.1,
     }
 
 

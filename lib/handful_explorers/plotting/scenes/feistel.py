@@ -161,7 +161,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
     found = [("Block in", written(v["one"][0]), ""), ("Block out", written(v["one"][-1]), "")]
     if v["flip"]:
         changed = differing(v["one"][-1], v["two"][-1])
-        found.append(("Bits changed", f"{changed} of 32", "a coin toss for each bit: 16 of 32"))
+        found.append(("Bits changed", f"{changed} of 32", "by pure chance: 16"))
     if v["back"]:
         found.append(("Input recovered", "yes, both blocks" if v["recovered"] else "no", ""))
     return found

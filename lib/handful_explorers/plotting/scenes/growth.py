@@ -18,8 +18,8 @@ INPUTS = {
     "gain": ("Weights", "1", "2"),
     "theory": ("Show theory", "1", True),
 }
-LEFT, TICKS, FLOOR = 46, {0: "1", -2: "0.01", -4: "10⁻⁴", -6: "10⁻⁶"}, -6.4
-COLOURS = ("c1", "c3", "c2", "c0")
+LEFT, TICKS, FLOOR = 46, {0: "1", -2: "0.01", -4: "10⁻⁴", -6: "10⁻⁶"}, -6.7
+COLOURS = ("c1", "c4", "c2", "c0")
 
 
 def value(thousandths: int) -> float:

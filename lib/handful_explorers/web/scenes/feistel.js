@@ -211,7 +211,7 @@ function readouts(v) {
     found.push([
       "Bits changed",
       `${differing(last(v.one), last(v.two))} of 32`,
-      "a coin toss for each bit: 16 of 32",
+      "by pure chance: 16",
     ]);
   if (v.back) found.push(["Input recovered", v.recovered ? "yes, both blocks" : "no", ""]);
   return found;

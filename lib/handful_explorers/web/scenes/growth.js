@@ -3,7 +3,7 @@ import { formatValue, plural } from "../units.js";
 import { circle, line, path, text } from "./shapes.js";
 
 const LEFT = 46,
-  FLOOR = -6.4,
+  FLOOR = -6.7,
   /** @type {[number, string][]} */
   TICKS = [
     [0, "1"],
@@ -11,7 +11,7 @@ const LEFT = 46,
     [-4, "10⁻⁴"],
     [-6, "10⁻⁶"],
   ],
-  COLOURS = ["c1", "c3", "c2", "c0"];
+  COLOURS = ["c1", "c4", "c2", "c0"];
 /** @param {number} thousandths */
 const value = (thousandths) => 10 ** (thousandths / 1000);
 /** @param {number} x */
