@@ -159,7 +159,8 @@ rebuilt_notes = Schematic(
         ),
         Step(
             "Each result is subtracted from the other stream, which undoes the layer. Its notes"
-            " have done their work and are thrown away; those of the next layer down take their place.",
+            " have done their work and are thrown away; those of the next layer down take their"
+            " place.",
             "The streams have moved down, and so has the thin strip of notes. Memory still holds"
             " {held}.",
         ),
