@@ -165,11 +165,10 @@ rebuilt_notes = Schematic(
             " {held}.",
         ),
         Step(
-            "So it goes, down to the first layer. There were never more than {held} of notes, instead"
-            " of {kept}, and every layer has run forwards twice.",
-            "The streams are back at the lowest box, where the text came in. They and the notes take"
-            " {held},"
-            " far below the mark of one H100, {chip}.",
+            "So it goes, down to the first layer. There were never more than {held} of notes,"
+            " instead of {kept}, and every layer has run forwards twice.",
+            "The streams are back at the lowest box, where the text came in. They and the notes"
+            " take {held}, far below the mark of one H100, {chip}.",
         ),
     ],
     draw=_rebuilt,
