@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-PAGE = "balance-batch.html"
+PAGE = "latency-and-cost.html"
 READY = 240_000  # ms; it takes some 15 s where nothing else runs
 
 
@@ -94,7 +94,7 @@ def test_cells_run_in_the_page(watch, site):
     assert first.evaluate("(box) => document.activeElement !== box")
 
     cell.get_by_role("button", name="Cell 1 as it was").click()
-    assert "balance_batch" in first.input_value()
+    assert "batch_from_price" in first.input_value()
     assert cell.locator(".cell_output").inner_html() == published
 
     first.fill("while True: pass")

@@ -296,7 +296,7 @@ nine_boxes = Schematic(
         ),
         Step(
             "Chain them. A ninth of the weights in each box leaves room for {people_full} people in"
-            " all, nearly three quarters more than before. Here the chain has freed a lot.",
+            " all, nearly three quarters more than before.",
             "A narrow piece of a box\u2019s memory is weights, and caches fill the rest. In the"
             " chart the first box reads for a ninth of the way.",
         ),
@@ -316,8 +316,8 @@ nine_boxes = Schematic(
         ),
         Step(
             "Ask for faster answers, and let in only {people_few}. In the chain the caches take a"
-            " quarter of the time that they took. The weights take nearly as long as before. Nine"
-            " separate boxes with {apart} people each would need just as long: {apart_time}.",
+            " quarter of the time that they took. The weights take nearly as long as before."
+            " Separate boxes of {apart} people would take as long, {apart_time}.",
             "The staircase again, shorter: {chain_few}, of which {weights_few} for the weights.",
         ),
         Step(
