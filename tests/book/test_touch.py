@@ -84,7 +84,7 @@ def test_a_swipe_that_scrolls_moves_nothing(chapter, kind, dy):
 def test_a_finger_that_goes_sideways_moves_it(chapter, kind):
     figure, x, y = place(chapter, kind)
     before, scrolled = values(figure), chapter.evaluate("scrollY")
-    Finger(chapter).swipe(x, y, 120, 4)
+    Finger(chapter).swipe(x, y, 160, 4)
     expect(figure).to_be_visible()
     chapter.wait_for_function("(was) => scrollY === was", arg=scrolled)
     assert values(figure) != before

@@ -308,9 +308,8 @@ nine_boxes = Schematic(
             " weights take {weights_full} of it.",
         ),
         Step(
-            "Now put the same {chips} chips on one fabric. As many people find room, since there is"
-            " one copy of the weights again. But all boxes read for you at once, and the weights"
-            " are done in {weights_rack}.",
+            "Now put the same {chips} chips on one fabric. As many people find room. But all"
+            " boxes read for you at once, and the weights are done in {weights_rack}.",
             "All nine rows are filled from the start, for {rack_full}; the weights take"
             " {weights_rack} of it.",
         ),
