@@ -159,16 +159,16 @@ rebuilt_notes = Schematic(
         ),
         Step(
             "Each result is subtracted from the other stream, which undoes the layer. Its notes"
-            " have done their work and are thrown away; those of the next layer down take their place.",
+            " have done their work and are thrown away; those of the next layer down take their"
+            " place.",
             "The streams have moved down, and so has the thin strip of notes. Memory still holds"
             " {held}.",
         ),
         Step(
-            "So it goes, down to the first layer. There were never more than {held} of notes, instead"
-            " of {kept}, and every layer has run forwards twice.",
-            "The streams are back at the lowest box, where the text came in. They and the notes take"
-            " {held},"
-            " far below the mark of one H100, {chip}.",
+            "So it goes, down to the first layer. There were never more than {held} of notes,"
+            " instead of {kept}, and every layer has run forwards twice.",
+            "The streams are back at the lowest box, where the text came in. They and the notes"
+            " take {held}, far below the mark of one H100, {chip}.",
         ),
     ],
     draw=_rebuilt,
