@@ -152,8 +152,8 @@ avalanche_with_depth = Explorer(
     ],
     caption="1 means as different as two unrelated inputs: for bits that is half of them, for "
     "vectors √2 times their length, so that a millionth starts at 0.7 millionths. Dots: simulated "
-    "networks of width 64. Faint lines: theory for infinitely wide layers, from which the plain "
-    "network strays a few per cent more with each layer.",
+    "networks of width 64. Faint lines: theory for infinitely wide layers, from which these stray "
+    "by up to a few per cent a layer.",
 )
 
 
@@ -261,7 +261,7 @@ drift_against_depth = Explorer(
     "drift-against-depth",
     "What rounding does to a rebuilt input",
     x=Sweep("feistel_rounds", 1, 256, at=128, title="Rounds there and back"),
-    y=Scale("Error of the rebuilt input, relative", min=1e-8, max=10),
+    y=Scale("Error of the rebuilt input, relative", min=1e-8, max=100),
     curves=[
         Curve(perturbation_growth.rounding_walk, "Roundings alone", role="total"),
         Curve(
