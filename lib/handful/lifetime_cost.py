@@ -78,7 +78,8 @@ exchange_rate = Formula(
     alpha * A * (v / N) ** alpha / (beta * A_d * (u / D) ** beta),
     source=_SOURCE,
     conventions=_HELD,
-    meaning="per cent of tokens that a per cent of size saves: 1 where training alone counts",
+    meaning="per cent by which tokens must rise where size falls by one: 1 where training alone "
+    "counts",
     derivation=lambda: _derive_exchange_rate(),
 )
 

@@ -12,6 +12,7 @@ from .plotting.explorer import (
     Explorer,
     Guess,
     Mark,
+    Points,
     Preset,
     Readout,
     Scale,
@@ -46,10 +47,29 @@ def _efficiency(value: float = 0.3) -> Control:
     )
 
 
+def _cheapest(fit: str, written: float) -> Points:
+    """Return the cheapest life and those a tenth dearer, for decoding at 30 % of the efficiency."""
+    import numpy as np
+
+    known = _PRICE | _AS_GOOD[fit] | {"inference_tokens": written, "decode_efficiency": 0.3}
+    sizes = np.geomspace(6.5e10, 6e11, 4001)
+    lives = np.asarray(
+        lifetime_cost.lifetime_cost_at_loss(known | {"active_parameters": sizes}), dtype=float
+    )
+    least = int(np.argmin(lives))
+    within = np.flatnonzero(lives <= 1.1 * lives[least])
+    named = {within[0]: "+10 %", least: "cheapest", within[-1]: "+10 %"}
+    return Points(
+        "the cheapest life, and a tenth more",
+        [(sizes[i], lives[i], name) for i, name in named.items() if 8e10 <= sizes[i] < 5.9e11],
+        when={"fit": fit, "inference_tokens": written, "decode_efficiency": 0.3},
+    )
+
+
 bills_by_size = Explorer(
     "bills-by-size",
     "Models of one quality, and what their lives cost",
-    x=Sweep("active_parameters", 8e10, 6e11, log=False, at=1e11, title="Size"),
+    x=Sweep("active_parameters", 8e10, 6e11, at=1e11, title="Size"),
     y=Scale("Rent of the chips", "$", log=False, min=0, max=1.2e9),
     curves=[
         Curve(lifetime_cost.lifetime_cost_at_loss, "The whole life", role="total"),
@@ -57,6 +77,7 @@ bills_by_size = Explorer(
         Curve(lifetime_cost.decoding_cost, "Writing"),
     ],
     marks=[Mark(lifetime_cost.loss_size, "cheapest to train")],
+    points=[_cheapest(fit, written) for fit in _LAWS for written in (2e14, 4e14, 1e13)],
     given=_PRICE | _AS_GOOD["besiroglu"],
     controls=[
         _log("inference_tokens", "Tokens written over the life", 2e14, 12, 14.7),
@@ -96,7 +117,8 @@ bills_by_size = Explorer(
     ),
     caption="Every point is a model as good as one of 100 billion weights after 200 trillion "
     "tokens. Small models have to read more, large ones cost more for each token that they write. "
-    "With learning, “Writing” holds what is written for it as well.",
+    "With learning, “Writing” holds what is written for it as well. Rings, for the "
+    "buttons: the cheapest life and a tenth more.",
 )
 
 worth_training = Explorer(
@@ -120,7 +142,16 @@ worth_training = Explorer(
             none="nothing to pay back",
         ),
     ],
-    marks=[Mark(lifetime_cost.rule_tokens, "twenty each", given={"tokens_per_parameter": 20})],
+    marks=[
+        Mark(lifetime_cost.rule_tokens, "20 a weight", given={"tokens_per_parameter": 20}),
+    ],
+    points=[
+        Points(
+            "the lecture's model",
+            [(200e12, 200e12)],
+            when={"active_parameters": 1e11, "decode_efficiency": 0.3},
+        )
+    ],
     controls=[_log("active_parameters", "Active weights", 1e11, 9, 12), _efficiency()],
     readouts=[
         Readout(
@@ -145,8 +176,9 @@ worth_training = Explorer(
             {"active_parameters": 37e9, "pretraining_tokens": 14.8e12, "decode_efficiency": 0.4},
         ),
     ],
-    caption="For a model of this size, by the refitted law. Below the line “Paid back” a larger "
-    "model, trained for less long, would have been cheaper; above it the longer training has paid.",
+    caption="By the refitted law. Between “Paid back” and “Cheapest life” the training has paid "
+    "against the model that is cheapest to train, but a somewhat larger one that reads less would "
+    "be cheaper still.",
 )
 
 hundredfold = Explorer(
@@ -167,11 +199,9 @@ hundredfold = Explorer(
     },
     data=uncertain(
         overtraining.overtraining_from_traffic,
-        service_throughput="traffic of the one model",
+        service_throughput="tokens that the model writes a second",
         service_life="its life",
         active_parameters="its active size",
-        pretraining_per_inference_token="tokens of training for each token served",
-        tokens_per_parameter="tokens for each parameter by the rule",
     ),
     given={
         "service_throughput": 50e6,
@@ -181,34 +211,24 @@ hundredfold = Explorer(
         "pretraining_per_inference_token": 1,
     },
     controls=[
-        factor(1, 2, "Traffic known to within ×"),
+        factor(1, 2, "Traffic written, known to within ×"),
         factor(2, 2, "Life known to within ×"),
         factor(3, 2, "Active size known to within ×"),
-        factor(4, 1, "Training for each token served, ×"),
-        factor(5, 1, "The rule of 20 itself, ×"),
     ],
     presets=[
         Preset(
             "Three guesses, each within 2",
-            {f"factor_{i}": f for i, f in enumerate((2, 2, 2, 1, 1), 1)},
+            {f"factor_{i}": 2 for i in range(1, 4)},
             "100 times beyond Chinchilla",
             "1:31:17",
         ),
         Preset(
             "Traffic is the weak guess",
-            {f"factor_{i}": f for i, f in enumerate((5, 2, 2, 1, 1), 1)},
+            {f"factor_{i}": f for i, f in enumerate((5, 2, 2), 1)},
             "divide by 5 to 10 for one model",
             "1:29:45",
         ),
-        Preset(
-            "The rules are guesses too",
-            {f"factor_{i}": f for i, f in enumerate((2, 2, 2, 3, 1.7), 1)},
-            "set all the costs equal",
-            "1:24:04",
-        ),
     ],
-    caption="50 million tokens a second for 60 days (260 trillion, which the lecture rounds to "
-    "200), 100 billion active weights, 20 tokens for "
-    "each, and as many tokens trained "
-    "as served; each known to within the factor that you set.",
+    caption="From 50 million tokens a second for 60 days, 100 billion active weights and 20 tokens "
+    "for each, with as many tokens trained on as written.",
 )

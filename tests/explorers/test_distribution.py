@@ -75,7 +75,7 @@ def test_a_product_of_powers_is_exact():
 
 
 def test_certain_inputs_are_one_value():
-    certain = {f"factor_{i}": 1.0 for i in range(1, 6)}
+    certain = {f"factor_{i}": 1.0 for i in range(1, 4)}
     v = hundredfold.values(**certain)
     assert (
         v["low"] == pytest.approx(v["high"]) == pytest.approx(v["worst_low"])

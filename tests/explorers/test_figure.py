@@ -208,7 +208,8 @@ def names(explorer: Explorer, axes) -> tuple[Counter, Counter]:
     for curve in explorer.curves:
         if curve.id in v["curves"]:
             must.update(textwrap.wrap(curve.label, 22))
-    for group in explorer.points:
+    for i in v["points"]:
+        group = explorer.points[i]
         must.update(textwrap.wrap(f"○ {group.label}", 22))
         must.update(point[2] for point in group.at if len(point) > 2)
     for mark in explorer.marks:

@@ -372,7 +372,7 @@ compute_optimal_parameters = quantity(
 )
 compute_optimal_tokens = quantity(r"D^{*}", _token, "tokens that a budget of FLOPs trains best on")
 exchange_rate = quantity(
-    r"s_{D}", NONE, "per cent of tokens that a per cent of size saves, at the same loss"
+    r"s_{D}", NONE, "per cent by which tokens must rise where size falls by one, at the same loss"
 )
 decode_bill_ratio = quantity(
     r"r_{\mathrm{decode}}", NONE, "what all decoding costs over what pre-training costs", zero=True

@@ -240,7 +240,8 @@ def alt_text(explorer: Explorer, state: Mapping[str, Any], v: Mapping[str, Any])
         if not group.shown(state):
             continue
         low, high = (format_value(end(p[1] for p in group.at), unit) for end in (min, max))
-        sentences.append(f"{capital(group.label)}: {len(group.at)} points from {low} to {high}.")
+        many = f"{len(group.at)} points from {low} to {high}"
+        sentences.append(f"{capital(group.label)}: {low if len(group.at) == 1 else many}.")
     return " ".join(sentences)
 
 

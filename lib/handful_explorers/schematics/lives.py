@@ -125,8 +125,8 @@ three_bills = Schematic(
         ),
         Step(
             "A token that the model writes needs one forward pass. But a conversation gets"
-            " one token at a time, and the chips mostly wait for memory, for weights and caches."
-            " Used only {eta} as well, they are busy for {decode} passes.",
+            " one token at a time, and the chips mostly wait for memory. At {eta} of training's"
+            " efficiency, one pass keeps them busy as long as {decode} passes of training.",
             "A second bar: one part is the forward pass, and the rest is waiting for memory. It"
             " ends a little beyond the first bar, at {decode} parts.",
         ),
@@ -150,7 +150,7 @@ three_bills = Schematic(
     ],
     draw=_draw_bills,
     caption="Passes and bills to scale, with decoding at {eta} of the efficiency of training. The"
-    " number of weights is in all the bills, so it does not matter here.",
+    " wait is an average; the number of weights is in all the bills, so it does not matter here.",
 )
 
 # Lives of one quality -----------------------------------------------------------------------------
@@ -256,8 +256,8 @@ one_quality = Schematic(
             "A wide, very flat rectangle of {n_twin} billion weights, labelled ${read_twin}M.",
         ),
         Step(
-            "The lecture's model is as good with {n_lecture} billion weights. To make up for those"
-            " it lacks, it has to read {d_lecture} trillion tokens, and its training costs"
+            "The lecture's model is as good with {n_lecture} billion weights. To make up for what"
+            " is missing, it has to read {d_lecture} trillion tokens, and its training costs"
             " ${read_lecture} million. That looks like waste.",
             "Far to the right stands a narrow rectangle, {n_lecture} billion weights wide and many"
             " times as high, labelled ${read_lecture}M.",
@@ -272,7 +272,7 @@ one_quality = Schematic(
         Step(
             "The cheapest lies between them. With {n_best} billion weights it has to"
             " read {d_best} trillion tokens, and its life costs ${life_best} million; with"
-            " {n_large} billion it costs ${life_large} million again.",
+            " {n_large} billion it is back up to ${life_large} million.",
             "Two more rectangles between the first two: {n_large} billion weights, ${life_large}M,"
             " and {n_best} billion weights, ${life_best}M.",
         ),
@@ -286,6 +286,6 @@ one_quality = Schematic(
     ],
     draw=_draw_lives,
     caption="Areas to scale, at {price} for a billion weights times a trillion tokens read. How"
-    " much a model has to read for the same quality is taken from a law that was fitted to smaller"
-    " models.",
+    " much a model has to read for the same quality is taken from the refit of a law that was"
+    " fitted to smaller models; by the law as published the last tower is a third lower.",
 )

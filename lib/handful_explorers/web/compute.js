@@ -473,7 +473,8 @@ export class Model extends Values {
       const [least, most] = [Math.min, Math.max].map((end) =>
         formatValue(end(...at.map((p) => p[1])), spec.y.unit),
       );
-      return ` ${capital(label)}: ${at.length} points from ${least} to ${most}.`;
+      const many = `${at.length} points from ${least} to ${most}`;
+      return ` ${capital(label)}: ${at.length === 1 ? least : many}.`;
     });
     /** @param {Shown} shown */
     const bandText = ({ curve, y, band, of }) => {

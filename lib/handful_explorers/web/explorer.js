@@ -993,10 +993,10 @@ export class Explorer {
     const { x, across } = /** @type {PlotSpec} */ (this.spec);
     for (const group of this.groups)
       if (shown.includes(group)) {
-        // Where the cursor stands on a point, its value.
-        const here = group.at.filter(
-            (p) => !across && Math.abs(p[0] - Number(this.shown[x.name])) < 0.01 * p[0],
-          ),
+        // Where the cursor stands on a point, its value; and where there is only one, always.
+        const near = (/** @type {number} */ at) =>
+            Math.abs(at - Number(this.shown[x.name])) < 0.01 * at,
+          here = group.at.filter((p, _, { length }) => length === 1 || (!across && near(p[0]))),
           one = here.length === 1 ? formatValue(here[0][1], y.unit, 2) : "";
         live.add(
           this.writeValue({

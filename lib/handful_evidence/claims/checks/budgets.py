@@ -53,13 +53,20 @@ def least_sum_has_equal_terms() -> Findings:
 def three_bills() -> Findings:
     """the three formulas against 6 N D, (2 to 6) N D / efficiency and 2 N D / efficiency"""
     n, eff = symbol("active_parameters"), symbol("decode_efficiency")
+    apart = fill_constants(overtraining.rl_flops_apart.expanded).subs(symbol("learned_share"), 1)
     rl = sympy.simplify(
         fill_constants(overtraining.rl_flops.expanded) / (n * symbol("rl_tokens")) * eff
     )
     return {
         "pre-training": same(overtraining.training_flops, 6 * n * symbol("pretraining_tokens")),
-        "reinforcement learning": [rl.subs(symbol("rl_passes"), passes) for passes in (1, 3)]
+        "reinforcement learning, all of it as inefficient as decoding": [
+            rl.subs(symbol("rl_passes"), passes) for passes in (1, 3)
+        ]
         == [2, 6],
+        "its upper end, if learning runs as efficiently as pre-training": sympy.simplify(
+            apart / (n * symbol("rl_tokens")) * eff - 6
+        )
+        == 0,
         "inference": same(overtraining.inference_flops, 2 * n * symbol("inference_tokens") / eff),
     }
 
