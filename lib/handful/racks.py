@@ -234,14 +234,6 @@ copies_handed_on = Formula(
     conventions=("the one in n↑ copies that lands on its chip is not handed on",),
 )
 
-copies_joined = Formula(
-    q.copies_inside,
-    k * (1 - o / (R * n_up)),
-    name="copies_joined",
-    source="derived",
-    meaning="copies for other chips, if one fabric joined the chips of all racks",
-)
-
 
 def _link(
     gives: q.Quantity, copies: Expr, rate: Expr, by: Formula, name: str, meaning: str
@@ -273,14 +265,6 @@ fabric_time_once = _link(
     copies_handed_on,
     "fabric_time_once",
     "time of a chip's link to the fabric of its rack, one copy a rack",
-)
-fabric_time_joined = _link(
-    q.scale_up_time,
-    k_in,
-    BW_up,
-    copies_joined,
-    "fabric_time_joined",
-    "time of a chip's link if one fabric joined the chips of all racks",
 )
 network_time = _link(
     q.scale_out_time,

@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from handful import facts, reversible
+from handful import facts, reversible, scenario
 from handful.perturbation_growth import branch as power_and_slope
 from handful.perturbation_growth import rounding_walk
 from handful.reversible import REALS, FeistelError, decrypt, encrypt, modulo
@@ -350,17 +350,22 @@ def test_notes_of_a_gated_layer_are_34_bytes_if_one_product_is_made_again():
 def test_what_a_third_more_leaves_out():
     # Per token, in FLOPs: attention over half the text on average, in 80 layers of width 8,192,
     # made once more on the way back in any case, as its scores are computed again.
-    weights, attention = 2 * 70.6e9, 2 * 2 * 8192 / 2 * 8192 * 80
+    shape = facts.get("models", "Llama 3.1 70B")
+    weights = 2 * shape["active_params_reported"]
+    attention = 2 * 2 * 8192 / 2 * shape["d_model"] * shape["n_layers"]
     assert attention / weights < 0.08
     before, after = 3 * weights + 3.5 * attention, 4 * weights + 4.5 * attention
     assert after / before == pytest.approx(4 / 3, rel=0.01)
 
 
 def test_what_the_rebuilt_notes_take_beside_other_things():
-    pair = 2 * 2 * 8192 * 8192
-    assert 0.25e9 < pair < 0.3e9  # and as much again for streams of four bytes
-    guesses = 2 * 8192 * 128256  # at the top
-    assert guesses == pytest.approx(2.1e9, rel=0.01)
+    known = {"sequence_tokens": 8192, "micro_batch": 1, "bytes_per_score": 0}
+    known |= scenario.values("H100 SXM", "Llama 3.1 70B", "bf16", 8192)
+    two, four = (
+        reversible.activation_memory_reversible_of_shape(known, activation_bytes=bytes_)
+        for bytes_ in (2, 4)
+    )
+    assert 0.25e9 < four - two < 0.3e9  # another quarter of a gigabyte, as for streams of two bytes
 
 
 def test_no_inverse_is_not_the_same_as_mixing():
