@@ -6,7 +6,7 @@ import yaml
 from bs4 import Tag
 
 from handful_site.build import ROOT, chapters
-from handful_site.extensions.sphinx_backmatter import UNLINKED
+from handful_site.extensions.sphinx_backmatter import EVERYDAY, UNLINKED
 from soup import soup
 
 PAGES = chapters(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
@@ -47,6 +47,18 @@ LOOKED_UP = {
     "time-per-output-token",
     "time-to-first-token",
 }
+
+
+def test_an_everyday_word_is_linked_where_it_is_emphasised_as_a_term():
+    """So that no reader who turns a question round is sent to ciphers."""
+    found = set()
+    for name in PAGES:
+        for link in page(name).select("a.term"):
+            term = link["href"].partition("#term-")[2]
+            if term in EVERYDAY:
+                assert link.find_parent("em"), (name, link.get_text())
+                found.add(term)
+    assert {"round", "head"} <= found
 
 
 def test_every_term_is_used_by_a_page_or_looked_up():

@@ -33,6 +33,18 @@ UNLINKED = {
     "teaching",
     "assignments",
 }
+# Terms that are everyday words too: a link only where the author emphasises them as terms.
+EVERYDAY = {
+    "combine",
+    "drift",
+    "floor",
+    "head",
+    "nudge",
+    "peak",
+    "ring",
+    "round",
+    "schedule",
+}
 # Where a link would be out of place; in a card or a problem it could give the answer away.
 CLOSED = (
     nodes.title,
@@ -105,7 +117,7 @@ def glossary(env) -> dict[str, tuple[str, str]]:
 
 
 def link_terms(app, doctree, docname: str) -> None:
-    """Link the first use of every term on this page."""
+    """Link the first use of every term on this page, and everyday words where they are terms."""
     if docname in UNLINKED:
         return
     left = glossary(app.env)
@@ -115,7 +127,8 @@ def link_terms(app, doctree, docname: str) -> None:
             up = up.parent
         if up is not None:
             continue
-        text, pieces, search = node.astext(), [], pattern(left)
+        fit = left.keys() if isinstance(node.parent, nodes.emphasis) else left.keys() - EVERYDAY
+        text, pieces, search = node.astext(), [], pattern(fit)
         while search and (found := search.search(text)):
             term = term_of(found[0], left)
             page, anchor = left.pop(term)
@@ -126,7 +139,7 @@ def link_terms(app, doctree, docname: str) -> None:
                     "", "", nodes.Text(found[0]), refuri=address, internal=True, classes=["term"]
                 ),
             ]
-            text, search = text[found.end() :], pattern(left)
+            text, search = text[found.end() :], pattern(fit & left.keys())
         if pieces:
             node.parent.replace(node, [*pieces, nodes.Text(text)])
 
