@@ -28,13 +28,14 @@ AT_END = """(node) => node.matches("input") ? Number(node.value) >= Number(node.
 
 
 # Stands above what fits, and is cut there: only some way down it gets below that.
-CUT = "-micro_batch"
+CUT = ("explorer-memory-against-stages", "micro_batch")
 
 
 def moved(page, figure, handle, milliseconds: int) -> bool:
     before = figure.evaluate(SEEN)
     handle.focus()
-    if (handle.get_attribute("id") or "").endswith(CUT):
+    name = (handle.get_attribute("id") or "").partition("-")[2]
+    if (figure.get_attribute("id"), name) == CUT:
         keys = ["PageDown"] * 6
     else:  # one key: a second could undo the first
         keys = ["PageDown" if handle.evaluate(AT_END) else "PageUp"]

@@ -1002,7 +1002,7 @@ export class Explorer {
           this.writeValue({
             key: `g-${group.label}`,
             label: group.label,
-            text: one || (here.length ? `${here.length} points` : "none here"),
+            text: one || (here.length ? `${here.length} points` : ""),
             swatch: `ex-c${group.index % 8}`,
             ring: true,
           }),
