@@ -23,27 +23,29 @@ ROUNDS, MOVES, WARM = 5, 25, 5
 FRAME = 1000 / 60  # ms
 # The learner has asked for no questions: a plot that asks hides its curves and sliders.
 ANSWERED = "localStorage.setItem('handful-guesses', '{\"never\": true}');"
-# What moves: of ours the cursor and the first slider of the first plot that has both; of stock its
-# slider.
+# What moves: of ours the cursor and the first slider of the first plot that has both, or of the
+# first that has each; of stock its slider.
 SET_UP = """async () => {
     const plots = [...document.querySelectorAll(".ex")],
-      figure = plots.find((ex) => ex.querySelector(".ex-cursor")
-        && ex.querySelector(".ex-controls input[type=range]")),
-      slider = document.querySelector("[role=slider]:not(.ex-cursor)");
-    const shown = figure ? figure.querySelector(".ex-svg") : slider;
-    shown.scrollIntoView({ block: "center" });
+      slides = ".ex-controls input[type=range]",
+      first = (...rules) => plots.find((ex) => rules.every((rule) => ex.querySelector(rule))),
+      both = first(".ex-cursor", slides),
+      shown = plots.length
+        ? [both || first(".ex-cursor"), both || first(slides)].map((ex) => ex.querySelector(".ex-svg"))
+        : [document.querySelector("[role=slider]")];
+    shown[0].scrollIntoView({ block: "center" });
     await new Promise((done) => setTimeout(done, 1500));
-    window.picture = () => (figure ? figure.querySelector(".ex-svg").innerHTML
+    window.picture = () => (plots.length ? shown.map((svg) => svg.innerHTML)
       : [...document.querySelectorAll(".jupyter-widgets img")]
-        .filter((e) => e.offsetParent).map((e) => e.src).join());
-    if (!figure) {
-      window.moves = { slider: (i) => slider.dispatchEvent(new KeyboardEvent("keydown", {
+        .filter((e) => e.offsetParent).map((e) => e.src)).join();
+    if (!plots.length) {
+      window.moves = { slider: (i) => shown[0].dispatchEvent(new KeyboardEvent("keydown", {
         key: Math.floor(i / 20) % 2 ? "ArrowLeft" : "ArrowRight",
         bubbles: true, cancelable: true })) };
       return;
     }
-    const svg = figure.querySelector(".ex-svg"), box = svg.getBoundingClientRect(),
-      input = figure.querySelector(".ex-controls input[type=range]");
+    const [svg, other] = shown, box = svg.getBoundingClientRect(),
+      input = other.closest(".ex").querySelector(slides);
     svg.setPointerCapture = () => {};
     const send = (kind, i) => svg.dispatchEvent(new PointerEvent(kind, {
       clientX: box.left + box.width * (0.35 + 0.003 * (i % 100)), clientY: box.top + 90,

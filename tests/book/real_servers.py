@@ -24,7 +24,7 @@ from handful_site import bootstrap, hosting, publish
 from handful_site.build import SITE
 
 PATHS = {"root": "/", "folder": "/courses/book/"}
-MOVED = {"slow-mode.html": "latency-and-cost.html#slow-mode-what-patience-buys"}
+MOVED = {"slow-mode.html": "latency-and-cost.html#what-a-token-costs"}
 TYPES = {
     ".html": "text/html",
     ".js": "javascript",
