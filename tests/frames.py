@@ -12,6 +12,7 @@ import statistics
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import nan
 from typing import Any
 
 import stock
@@ -30,35 +31,42 @@ SET_UP = """async () => {
       slides = ".ex-controls input[type=range]",
       first = (...rules) => plots.find((ex) => rules.every((rule) => ex.querySelector(rule))),
       both = first(".ex-cursor", slides),
-      shown = plots.length
-        ? [both || first(".ex-cursor"), both || first(slides)].map((ex) => ex.querySelector(".ex-svg"))
-        : [document.querySelector("[role=slider]")];
-    shown[0].scrollIntoView({ block: "center" });
+      pointed = both || first(".ex-cursor"),
+      slid = both || first(slides),
+      stock = document.querySelector("[role=slider]:not(.ex-cursor)");
+    (slid || pointed || stock).scrollIntoView({ block: "center" });
     await new Promise((done) => setTimeout(done, 1500));
-    window.picture = () => (plots.length ? shown.map((svg) => svg.innerHTML)
+    window.moves = {};
+    window.picture = () => (plots.length
+      ? [...document.querySelectorAll(".ex-svg")].map((svg) => svg.innerHTML)
       : [...document.querySelectorAll(".jupyter-widgets img")]
         .filter((e) => e.offsetParent).map((e) => e.src)).join();
     if (!plots.length) {
-      window.moves = { slider: (i) => shown[0].dispatchEvent(new KeyboardEvent("keydown", {
+      window.moves.slider = (i) => stock.dispatchEvent(new KeyboardEvent("keydown", {
         key: Math.floor(i / 20) % 2 ? "ArrowLeft" : "ArrowRight",
-        bubbles: true, cancelable: true })) };
-      return;
+        bubbles: true, cancelable: true }));
     }
-    const [svg, other] = shown, box = svg.getBoundingClientRect(),
-      input = other.closest(".ex").querySelector(slides);
-    svg.setPointerCapture = () => {};
-    const send = (kind, i) => svg.dispatchEvent(new PointerEvent(kind, {
-      clientX: box.left + box.width * (0.35 + 0.003 * (i % 100)), clientY: box.top + 90,
-      button: 0, pointerId: 1, bubbles: true }));
-    const start = Number(input.value), span = input.max - input.min,
-      step = Math.ceil(span / 100) * (start - input.min > span / 2 ? -1 : 1),
-      count = Math.floor((step > 0 ? input.max - start : start - input.min) / Math.abs(step)) + 1;
-    let down = false;
-    window.moves = {
-      cursor: (i) => { if (!down) send("pointerdown", i); down = true; send("pointermove", i); },
-      slider: (i) => {
+    if (pointed) {
+      const svg = pointed.querySelector(".ex-svg"), box = svg.getBoundingClientRect(),
+        send = (kind, i) => svg.dispatchEvent(new PointerEvent(kind, {
+          clientX: box.left + box.width * (0.35 + 0.003 * (i % 100)), clientY: box.top + 90,
+          button: 0, pointerId: 1, bubbles: true }));
+      let down = false;
+      svg.setPointerCapture = () => {};
+      window.moves.cursor = (i) => {
+        if (!down) send("pointerdown", i);
+        down = true;
+        send("pointermove", i); };
+    }
+    if (slid) {
+      const input = slid.querySelector(slides), start = Number(input.value),
+        span = input.max - input.min,
+        step = Math.ceil(span / 100) * (start - input.min > span / 2 ? -1 : 1),
+        count = Math.floor((step > 0 ? input.max - start : start - input.min) / Math.abs(step)) + 1;
+      window.moves.slider = (i) => {
         input.value = start + step * (i % count);
-        input.dispatchEvent(new Event("input", { bubbles: true })); } };
+        input.dispatchEvent(new Event("input", { bubbles: true })); };
+    }
 }"""
 TIME = """async ([what, from, count]) => {
     const times = [], before = window.picture();
@@ -171,13 +179,14 @@ def frames(only: list[str]) -> None:
         for name in [one for one in names if not only or one in only]:
             page = open_chapter(browser, f"{ours}{name}.html", ".ex-controls input[type=range]")
             other = open_chapter(browser, f"{theirs}{name}.html", "[role=slider]")
-            moved = {"cursor": (page, "cursor"), "slider": (page, "slider")}
+            moved = {what: (page, what) for what in page.evaluate("Object.keys(window.moves)")}
             quick = in_turns(moved)
             slow(page)
             slow(other)
             t = in_turns({**moved, "stock": (other, "slider")})
-            cells = [f"{value:8.1f}" for times in t.values() for value in times] + ["  "]
-            cells += [f"{t[w][i] / t['stock'][i]:8.2f}" for w in moved for i in (0, 1)] + ["  "]
+            ways = [t.get(what, (nan, nan)) for what in ("cursor", "slider", "stock")]
+            cells = [f"{value:8.1f}" for times in ways for value in times] + ["  "]
+            cells += [f"{w[i] / ways[2][i]:8.2f}" for w in ways[:2] for i in (0, 1)] + ["  "]
             cells += [f"{late:7.1f}{' ' if late <= FRAME else '!'}" for _, late in quick.values()]
             print(f"{name:30s}{''.join(cells)}", flush=True)
             page.close()
@@ -216,8 +225,9 @@ def processor_time(only: list[str]) -> None:
         for name in [one for one in names if not only or one in only]:
             page = open_chapter(browser, f"{ours}{name}.html", ".ex-controls input[type=range]")
             other = open_chapter(browser, f"{theirs}{name}.html", "[role=slider]")
+            has = page.evaluate("Object.keys(window.moves)")
             ways = ((page, "cursor"), (page, "slider"), (other, "slider"))
-            turns = [[busy(*way) for way in ways] for _ in range(3)]
+            turns = [[busy(*w) if w[1] in has else nan for w in ways] for _ in range(3)]
             cursor, slider, least = (min(times) for times in zip(*turns, strict=True))
             print(
                 f"{name:30s}{cursor:8.2f}{slider:8.2f}{least:8.2f}"
