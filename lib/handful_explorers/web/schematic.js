@@ -19,7 +19,6 @@ export function mount(figure) {
   });
   const last = items.length - 1;
   let at = 0,
-    seen = 0, // the furthest step so far; the sentences after it would give the next ones away
     chosen = false; // by hand, so that scrolling no longer chooses
 
   /** @param {number} step */
@@ -34,8 +33,6 @@ export function mount(figure) {
   /** @param {number} step */
   function show(step) {
     at = step;
-    seen = Math.max(seen, at);
-    for (const [i, item] of items.entries()) item.classList.toggle("is-ahead", i > seen);
     draw(at);
     picture?.setAttribute("aria-label", items[at].getAttribute("data-words") ?? "");
     for (const list of [items, dots])
