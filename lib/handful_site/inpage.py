@@ -168,7 +168,8 @@ def offer(soup: BeautifulSoup, up: str, place: str, size: int) -> None:
     root["data-python"], root["data-python-size"] = f"{up}{place}/", f"{size / 1e6:.0f}"
     bar = BeautifulSoup(
         '<div class="python-bar"><button type="button">Show and run the code</button>'
-        f'<span role="status">Python in this page: {size / 1e6:.0f} MB, once.</span></div>',
+        '<span role="status">Runs in your browser; the first run loads '
+        f"{size / 1e6:.0f} MB.</span></div>",
         "html.parser",
     )
     # Below cells that follow at once, so that it does not come between two formulas.
