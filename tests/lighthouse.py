@@ -98,10 +98,16 @@ def scores(report: dict) -> dict[str, int]:
     return {kind: round(100 * (report["categories"][kind]["score"] or 0)) for kind in BARS}
 
 
+def where(audit: dict) -> str:
+    """Name the first element that an audit finds fault with, if it names one."""
+    found = [item["node"]["snippet"] for item in audit["details"]["items"] if "node" in item]
+    return f": {found[0][:160]}" if found else ""
+
+
 def faults(report: dict) -> list[str]:
     """Return what costs points in the categories other than performance."""
     return [
-        f"{kind}: {report['audits'][ref['id']]['title']}"
+        f"{kind}: {report['audits'][ref['id']]['title']}{where(report['audits'][ref['id']])}"
         for kind in BARS
         if kind != "performance"
         for ref in report["categories"][kind]["auditRefs"]

@@ -456,6 +456,9 @@ export class Guess {
         role: "slider",
         tabindex: 0,
         "aria-orientation": "vertical",
+        // what `place` says once the plot has a width
+        "aria-valuenow": 50,
+        "aria-valuetext": "not set yet",
         "aria-label": this.drawn ? `Your guess at ${this.tellPlace(place)}` : "Your guess",
         onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event, place),
       },

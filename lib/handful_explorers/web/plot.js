@@ -458,6 +458,7 @@ export class Plot {
   /** @param {Frame} frame */
   draw(frame) {
     this.last = frame;
+    show(this.cursor.node, Boolean(frame.cursor)); // also where there is no width to draw in yet
     if (frame.cursor) {
       const { now, min, max, valueText } = frame.cursor;
       put(this.cursor.node, "aria-valuemin", decimal(min));
@@ -721,7 +722,6 @@ export class Plot {
 
   /** @param {Frame} frame */
   drawCursor({ cursor }) {
-    show(this.cursor.node, Boolean(cursor));
     show(this.cursor.rule, Boolean(cursor));
     if (!cursor) return;
     const { left, right, top, bottom } = this.box,
