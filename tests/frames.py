@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from math import nan
 from typing import Any
 
+from playwright.sync_api import TimeoutError
+
 import stock
 from handful_site import bootstrap
 from handful_site.build import SITE
@@ -135,13 +137,24 @@ def slow(page: Any, rate: float = 4) -> None:
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": rate})
 
 
+def open_pair(browser: Any, ours: str, theirs: str, name: str) -> tuple[Any, Any] | None:
+    """Open a chapter and its stock page, whose widgets do not come on every one."""
+    page = open_chapter(browser, f"{ours}{name}.html", ".ex-controls input[type=range]")
+    try:
+        return page, open_chapter(browser, f"{theirs}{name}.html", "[role=slider]")
+    except TimeoutError:
+        print(f"{name:30s} its stock page shows no slider", flush=True)
+        page.close()
+        return None
+
+
 def open_chapter(browser: Any, address: str, rule: str) -> Any:
     """Open a page and make ready what moves on it."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(180_000)
     page.add_init_script(ANSWERED)
     page.goto(address, wait_until="networkidle")
-    page.wait_for_selector(rule, state="attached")
+    page.wait_for_selector(rule, state="attached", timeout=20_000)
     page.wait_for_load_state("networkidle")
     page.evaluate(SET_UP)
     return page
@@ -177,8 +190,10 @@ def frames(only: list[str]) -> None:
     )
     with site() as ours, site(folder) as theirs, chromium() as browser:
         for name in [one for one in names if not only or one in only]:
-            page = open_chapter(browser, f"{ours}{name}.html", ".ex-controls input[type=range]")
-            other = open_chapter(browser, f"{theirs}{name}.html", "[role=slider]")
+            pair = open_pair(browser, ours, theirs, name)
+            if not pair:
+                continue
+            page, other = pair
             moved = {what: (page, what) for what in page.evaluate("Object.keys(window.moves)")}
             quick = in_turns(moved)
             slow(page)
@@ -223,8 +238,10 @@ def processor_time(only: list[str]) -> None:
     )
     with site() as ours, site(folder) as theirs, chromium() as browser:
         for name in [one for one in names if not only or one in only]:
-            page = open_chapter(browser, f"{ours}{name}.html", ".ex-controls input[type=range]")
-            other = open_chapter(browser, f"{theirs}{name}.html", "[role=slider]")
+            pair = open_pair(browser, ours, theirs, name)
+            if not pair:
+                continue
+            page, other = pair
             has = page.evaluate("Object.keys(window.moves)")
             ways = ((page, "cursor"), (page, "slider"), (other, "slider"))
             turns = [[busy(*w) if w[1] in has else nan for w in ways] for _ in range(3)]
