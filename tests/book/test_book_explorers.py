@@ -27,20 +27,11 @@ AT_END = """(node) => node.matches("input") ? Number(node.value) >= Number(node.
   : Number(node.getAttribute("aria-valuenow")) >= Number(node.getAttribute("aria-valuemax"))"""
 
 
-# Stands above what fits, and is cut there: only some way down it gets below that.
-CUT = ("explorer-memory-against-stages", "micro_batch")
-
-
 def moved(page, figure, handle, milliseconds: int) -> bool:
     before = figure.evaluate(SEEN)
     handle.focus()
-    name = (handle.get_attribute("id") or "").partition("-")[2]
-    if (figure.get_attribute("id"), name) == CUT:
-        keys = ["PageDown"] * 6
-    else:  # one key: a second could undo the first
-        keys = ["PageDown" if handle.evaluate(AT_END) else "PageUp"]
-    for key in keys:
-        page.keyboard.press(key)
+    # One key: a second could undo the first.
+    page.keyboard.press("PageDown" if handle.evaluate(AT_END) else "PageUp")
     return figure.evaluate(CHANGES, [before, milliseconds])
 
 

@@ -281,7 +281,7 @@ def test_a_value_is_typed_with_its_unit(ask):
 
 
 def test_keys_go_to_both_ends(ask):
-    asked = ask("memory-against-stages").asks()
+    asked = ask("room-for-people").asks()
     ring = asked.rings.first
     assert ring.get_attribute("aria-valuetext") == "not set yet"
     assert "Your guess at 4 pipeline stages" in ring.get_attribute("aria-label")

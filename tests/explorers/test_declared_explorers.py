@@ -13,9 +13,10 @@ import pkgutil
 import re
 
 import pytest
+from ipywidgets import FloatLogSlider
 
 import handful_explorers
-from handful import scenario
+from handful import multi_rack_pipelines, racks, scenario
 from handful.balance import machine_balance
 from handful.scenario import page_rows
 from handful.symbolic.solving import FormulaError
@@ -23,7 +24,7 @@ from handful.units import format_value
 from handful_explorers.latency import latency_against_batch
 from handful_explorers.plotting import scenes
 from handful_explorers.plotting.describe import course, room, stretches
-from handful_explorers.plotting.explorer import Explorer
+from handful_explorers.plotting.explorer import Control, Curve, Explorer, Mark, Scale, Sweep
 
 
 def declared() -> dict[str, Explorer]:
@@ -303,7 +304,19 @@ def check_course(explorer: Explorer, lead, values: dict) -> None:
 
 
 def test_a_limit_on_the_height_is_hatched_above_and_said():
-    explorer = EXPLORERS["memory-against-stages"]
+    explorer = Explorer(
+        "held-by-a-chip",
+        "What one chip has to hold",
+        x=Sweep("pipeline_stages", 1, 16, log=False, at=8),
+        y=Scale("Memory of one chip", log=False, min=0),
+        stack=True,
+        curves=[
+            Curve(multi_rack_pipelines.caches_of_crowd, "Cache memory", id="caches"),
+            Curve(multi_rack_pipelines.weights_on_device, "Weight memory", id="weights"),
+        ],
+        marks=[Mark(racks.memory_of_chip, "one chip has", axis="y", limit=True)],
+        controls=[Control(FloatLogSlider(value=25e3, min=0, max=4.5), "micro_batch", "People")],
+    )
     full = explorer.alt_text(hardware="H100 SXM", pipeline_stages=1)  # the weights alone
     assert (
         "Memory of one chip 83.9\xa0GB at pipeline stages 1 is more than fits: one chip has 80"

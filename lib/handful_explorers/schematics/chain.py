@@ -18,8 +18,8 @@ ALL = f"{RACK} context=100000"
 
 CHAIN = 8  # racks in the longest chain that is drawn
 # Racks, crowds of people, and the rack that works, in each step; none where all of them do.
-_STAGES = {1: (1, 1, 0), 2: (2, 1, 0), 3: (2, 1, 1), 4: (2, 2, None), 5: (8, 8, None)}
-_STAGES[6] = _STAGES[5]
+_STAGES = {1: (1, 1, 0), 2: (2, 1, 1), 3: (2, 2, None), 4: (8, 8, None)}
+_STAGES[5] = _STAGES[4]
 BOX, PITCH, TALL = 34, 43.7, 46  # of a rack: width, from one to the next, height
 TOP, BAR = 140, 46  # of the bar of memory
 
@@ -46,7 +46,7 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     scale = WIDTH / value("memory")  # pixels a byte
     weights = value("weights") / racks * scale
     crowd = value("people") * value("cache") / racks * scale
-    people = f"room for {told['chained']}" if step == 6 else f"{told[f'all_{crowds}']} people"
+    people = f"room for {told['chained']}" if step == 5 else f"{told[f'all_{crowds}']} people"
     out = [
         text(0, TOP - 10, "Memory of the first rack", "ink strong"),
         text(0, 13, {1: "One rack", 2: "Two racks", 8: "Eight racks"}[racks], "ink strong"),
@@ -61,7 +61,7 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         wide = crowd if one < crowds else 0
         colour = "c2 pale" if one % 2 else "c2"
         out.append(named(f"crowd-{one}", rect(x, TOP, wide, BAR, colour)))
-    if step == 6:
+    if step == 5:
         # Room, and so left white: only its edge is drawn.
         full, room = weights + crowd * crowds, value("more") * value("cache") * scale
         out.append(named("more", rect(full, TOP + 1.5, room, BAR - 3, "c2 outline")))
@@ -70,7 +70,7 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         ("Of each cache", told[f"cache_{racks}"], "c2"),
         ("Of all caches", told[f"caches_{racks}_{crowds}"], "c2"),
     ]
-    if step == 6:
+    if step == 5:
         rows.append(("Room for more people here", told["more"], "c2"))
     for row, (words, shown, colour) in enumerate(rows):
         y = TOP + BAR + 24 + 22 * row
@@ -118,17 +118,12 @@ chained_memory = Schematic(
             " weights, and the caches of {all_1} people, {caches_1_1}, fill the rest.",
         ),
         Step(
-            "Cut the model between two layers, and move one half to a second rack. Half of the"
-            " weights leave the first rack, and so does half of every cache. Now half of its memory"
-            " is empty.",
+            "Move half of the layers to a second rack. Half of the weights leave the first rack,"
+            " and so does half of every cache: half of its memory is empty. But while the second"
+            " rack works for these people, the first one waits.",
             "Two racks, each with half of the layers. On the first lie {weights_2} of weights and"
-            " {cache_2} of each cache, {caches_2_1} in all: half of the bar is empty.",
-        ),
-        Step(
-            "But a token needs the layers one after another. While the second rack works for these"
-            " people, the first one waits, and then the other way round. You pay for two racks and"
-            " use one at a time.",
-            "The same picture; the first rack waits while the second works.",
+            " {cache_2} of each cache, {caches_2_1} in all: half of the bar is empty. The first"
+            " rack waits while the second works.",
         ),
         Step(
             "So let in a second crowd, as large as the first, and let the racks swap crowds. Its"
