@@ -437,11 +437,13 @@ def test_the_chapter_says_what_is_computed():
         device: tiers.drained_hold_time(tiers.device(device)) for device in (HOST, FLASH, DISK)
     }
     assert round(drain[DISK] / 3600) == 23
-    # Two doors.
+    # Two doors: what is written and read passes a disk in two days, and flash in one.
     way_in = {one: tiers.device(one)["tier_write_bandwidth"] for one in (FLASH, DISK)}
     assert 1 < way_in[FLASH] / way_in[DISK] < 1.3  # hardly more
     assert tiers.device(FLASH)["tier_bandwidth"] / way_in[FLASH] == pytest.approx(79, abs=1)
     assert tiers.device(FLASH)["tier_capacity"] / way_in[FLASH] == pytest.approx(86_400, rel=2e-3)
+    assert 2 * drain[DISK] / 86_400 == pytest.approx(2, rel=0.03)
+    assert 3600 / (2 * drain[DISK]) == pytest.approx(1 / 50, rel=0.1)
     assert bought[FLASH] / bought[DISK] == pytest.approx(10, rel=0.02)
     for stay in (300, 3600):
         assert min(drain, key=lambda one: abs(math.log(drain[one] / stay))) == FLASH
