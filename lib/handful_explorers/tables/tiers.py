@@ -72,7 +72,7 @@ def cheapest_table(
 
     >>> for row in cheapest_table()[1]:
     ...     print(*row, sep=" | ")
-    The chip waits | host memory, 0.0022\xa0¢ | host memory, 0.0149\xa0¢
+    The chip waits | host memory, 0.00222\xa0¢ | host memory, 0.0149\xa0¢
     Reading is hidden | host memory, 0.00117\xa0¢ | spinning disk, 0.00733\xa0¢
     """
     at = {**_conversation(hardware, model, precision, context), "model_flops_utilisation": 0.3}
