@@ -22,7 +22,6 @@ from handful_explorers.schematics import (
     decode,
     experts,
     kink,
-    ladder,
     reuse,
     sharing,
     shelf,
@@ -418,27 +417,6 @@ def test_two_ways_over_in_words_and_lengths():
     assert all(w == pytest.approx(WIDTH * value(key) / 8) for key, w in wide.items())
     assert wide["four"] / wide["forty"] == pytest.approx(0.5, abs=0.06)  # about half
     assert wide["once"] / wide["each"] == pytest.approx(0.25, rel=0.01)
-
-
-def test_memory_ladder_puts_the_cache_where_the_rule_says():
-    one = schematics.memory_ladder
-    value = one.value
-    tiers = list(ladder.TIERS)
-    for step, stays in ladder.STAYS.items():
-        rung = (boxes(one, step)["cache"]["y"] - ladder.TOP) // ladder.RUNG
-        drains = [value(f"{tier}_drain") for tier in tiers]
-        apart = [abs(math.log(drain / value(stays[-1]))) for drain in drains]
-        assert apart[int(rung)] == min(apart)
-        assert f"fetched in {one.told[f'{tiers[int(rung)]}_fetch']}" in texts(
-            one.pictures[step - 1]
-        )
-    named_tiers = [ladder.nearest(one, stay) for stay in ladder.STAYS[4]]
-    assert named_tiers == ["flash", "flash", "disk"]  # as the sentences have it
-    assert value("minutes") < value("flash_drain") < value("hour")
-    assert math.log10(value("disk_drain") / value("chip_drain")) > 6
-    assert 20 * 3600 < value("disk_drain") < 24 * 3600  # nearly a day
-    rows = answer('drain_time hardware="GB200 NVL72"').value
-    assert value("chip_drain") == pytest.approx(rows)
 
 
 def test_three_ways_compares_what_has_been_paid():

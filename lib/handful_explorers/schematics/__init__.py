@@ -11,7 +11,6 @@ from .fast import fast_mode
 from .feistel import feistel_round
 from .heads import shared_heads
 from .kink import price_kink
-from .ladder import memory_ladder
 from .lives import one_quality, three_bills
 from .passes import one_pass
 from .reuse import one_weight, what_cancels
@@ -28,7 +27,6 @@ __all__ = [
     "expert_layer",
     "fast_mode",
     "feistel_round",
-    "memory_ladder",
     "nine_boxes",
     "one_pass",
     "one_quality",

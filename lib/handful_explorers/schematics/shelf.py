@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..plotting.scenes.shapes import rect, text
-from .ladder import DISK, FLASH, GRACE
 from .schematic import WIDTH, Number, Schematic, Step, named
 
+GRACE = "memory_tiers / Grace with 480 GB, read at 307 GB/s, behind 2 GPUs over NVLink-C2C"
+FLASH = "memory_tiers / Micron 9650 Pro 30.72 TB, 28 GB/s read"
+DISK = "memory_tiers / Seagate Exos X24 24 TB, 285 MB/s sustained"
 DEVICES = {
     "flash": ("A flash drive", FLASH),
     "host": ("Memory of a host", GRACE),
@@ -72,9 +74,8 @@ def _device(
         text(
             0,
             y + 29,
-            # How long a disk takes is to be guessed at the ladder.
-            f"{told[f'{device}_room']}, read at {told[f'{device}_rate']}"
-            + ("" if device == "disk" else f": emptied in {told[f'{device}_drain']}"),
+            f"{told[f'{device}_room']}, read at {told[f'{device}_rate']}:"
+            f" emptied in {told[f'{device}_drain']}",
             "soft small",
         ),
         text(0, y + 47, "room", "ink small"),

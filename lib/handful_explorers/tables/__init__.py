@@ -6,14 +6,13 @@ from .lifetime_cost import lengths_table
 from .measurement import classes_table
 from .memory_wall import sharing_table
 from .table import Part, Table
-from .tiers import hand_over_table, hour_table, waiting_table
+from .tiers import cheapest_table, waiting_table
 
 __all__ = [
     "Part",
     "Table",
+    "cheapest_table",
     "classes_table",
-    "hand_over_table",
-    "hour_table",
     "lengths_table",
     "sharing_table",
     "waiting_table",

@@ -62,64 +62,37 @@ def waiting_table(
     return Table(["Where it waits", "Rent, ¢ an hour", "Back in", "Fare, ¢"], rows)
 
 
-def hand_over_table(
+def cheapest_table(
     hardware: str = "GB200 NVL72",
     model: str = "DeepSeek-V3",
     precision: str = "fp8",
     context: int = 100_000,
 ) -> Table:
-    r"""Return when host memory hands over: the difference of fares over that of rents, in cents.
+    r"""Return the cheapest place for five minutes and for an hour, and its bill in cents.
 
-    >>> [row[3] for row in hand_over_table()[1]]
-    ['53.1\xa0min', '3.9\xa0h', '31.3\xa0min']
+    >>> for row in cheapest_table()[1]:
+    ...     print(*row, sep=" | ")
+    The chip waits | host memory, 0.00222\xa0¢ | host memory, 0.0149\xa0¢
+    Reading is hidden | host memory, 0.00117\xa0¢ | spinning disk, 0.00733\xa0¢
     """
-    at = _conversation(hardware, model, precision, context)
+    at = {**_conversation(hardware, model, precision, context), "model_flops_utilisation": 0.3}
 
-    def bill(name: str, idle_share: float, written_share: float) -> tuple[float, float]:
-        """Return fare and rent for an hour, in cents."""
-        known = {**at, **tiers.device(DEVICES[name])}
-        known |= {"idle_share": idle_share, "written_share": written_share}
-        # Twice as long costs one more hour of rent.
-        one, two = (tiers.context_cents_written(known, hold_time=3600 * i) for i in (1, 2))
-        return 2 * one - two, two - one
+    def cheapest(hold_time: int, idle_share: int) -> str:
+        known = {**at, "hold_time": hold_time, "idle_share": idle_share, "written_share": 1}
+        bills = {
+            name.lower(): tiers.context_cents_written({**known, **tiers.device(start)})
+            for name, start in DEVICES.items()
+        }
+        bills["chip memory"] = tiers.context_cents_in_memory(known)
+        bills["computing again"] = tiers.context_cents_again(known)
+        place = min(bills, key=lambda name: bills[name])
+        return f"{place}, {format_value(bills[place], '1', 3)}\N{NO-BREAK SPACE}¢"
 
-    rows = []
-    for words, name, idle, written in (
-        ("to flash, nothing written", "Flash drive", 1, 0),
-        ("to flash, all written", "Flash drive", 1, 1),
-        ("to disk, all written, no chip waits", "Spinning disk", 0, 1),
-    ):
-        near, far = bill("Host memory", idle, written), bill(name, idle, written)
-        more, less = far[0] - near[0], near[1] - far[1]
-        rows.append(
-            [
-                words,
-                format_value(more, "1", 3),
-                format_value(less, "1", 3),
-                format_value(3600 * more / less, "s", 3),
-            ]
-        )
-    return Table(["From the host", "Fare, ¢ more", "Rent, ¢ an hour less", "After"], rows)
-
-
-def hour_table(
-    hardware: str = "GB200 NVL72",
-    model: str = "DeepSeek-V3",
-    precision: str = "fp8",
-    context: int = 100_000,
-) -> Table:
-    r"""Return what an hour costs in each place, in cents, written and read back once.
-
-    >>> hour_table()[1][0]
-    ['Host memory', '0.0149', '0.0139']
-    """
-    at = _conversation(hardware, model, precision, context)
-    rows = []
-    for name, start in DEVICES.items():
-        known = {**at, **tiers.device(start), "hold_time": 3600, "written_share": 1}
-        bills = (tiers.context_cents_written(known, idle_share=share) for share in (1, 0))
-        rows.append([name, *(format_value(bill, "1", 3) for bill in bills)])
-    return Table(["An hour, ¢", "The chip waits", "Reading is hidden"], rows)
+    rows = [
+        [words, *(cheapest(hold_time, idle) for hold_time in (300, 3600))]
+        for words, idle in (("The chip waits", 1), ("Reading is hidden", 0))
+    ]
+    return Table(["Cheapest for", "Five minutes", "An hour"], rows)
 
 
 def _conversation(hardware: str, model: str, precision: str, context: int) -> dict[str, Any]:
