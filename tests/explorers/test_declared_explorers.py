@@ -211,23 +211,6 @@ def test_every_plot_of_a_machine_says_that_a_model_does_not_fit(name):
 PRICED = {"cost-against-batch", "your-cost", "fast-and-slow"}
 
 
-def test_what_does_not_fit_is_said_at_the_cursor_of_another_axis():
-    """Long contexts for 16,384 sequences, which no rack here holds."""
-    passes = EXPLORERS["prefill-to-decode"]
-    crowded = {"context": 10**4.5, "batch": 16384}
-    for choice in ({}, LARGE):
-        assert "Batch 16,384 is more than fits: room for " in passes.alt_text(**crowded, **choice)
-    assert "more than fits" not in passes.alt_text()
-
-
-def test_passes_open_with_the_crowd_and_the_ratio_of_the_text():
-    """As in the picture before it, which leaves the caches out: 930 people, and six."""
-    passes = EXPLORERS["prefill-to-decode"]
-    assert passes.state()["batch"] == 930
-    for read in passes.values()["readouts"].values():
-        assert read == pytest.approx(6, rel=0.002)
-
-
 @pytest.mark.parametrize("name", sorted(EXPLORERS))
 def test_what_follows_the_bar_takes_all_that_the_bar_has(name):
     explorer, ends = EXPLORERS[name], {}
