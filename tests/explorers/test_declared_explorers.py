@@ -130,12 +130,7 @@ def test_a_batch_and_a_context_end_where_memory_does(name):
     limits = [mark for mark in explorer.marks if mark.limit]
     assert bool(limits) != (name in NO_LIMIT)
     for mark in limits:
-        if mark.of:
-            loads = [c for c in explorer.controls if c.name in (mark.of, "context")]
-            assert mark.of in [c.name for c in loads]
-            words = explorer.alt_text(**{c.name: c.ends()[1] for c in loads}, **LARGE)
-            assert f"is more than fits: {mark.label} " in words
-        if mark.of or mark.axis == "y" or explorer.sweep.name not in LOADS:
+        if mark.axis == "y" or explorer.sweep.name not in LOADS:
             continue
         reach = explorer.values()["marks"][mark.label]
         assert explorer.sweep.low < reach
@@ -191,7 +186,6 @@ def test_a_model_that_does_not_fit_is_said_not_to(chip):
 
 
 SMALL = {"hardware": "A100 80GB", "model": "DeepSeek-V3", "precision": "bf16"}
-LARGE = {"hardware": "H100 SXM", "model": "Llama 3.1 70B", "precision": "fp8"}
 
 
 @pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if not e.scene))
