@@ -5,9 +5,9 @@ They invert a price list and show how far the inversion carries.
 
 from __future__ import annotations
 
-from ipywidgets import Dropdown, FloatLogSlider, IntSlider
+from ipywidgets import Dropdown, FloatLogSlider
 
-from handful import balance, facts, latency, prefill_decode, price_surcharges, prices, scenario
+from handful import balance, facts, price_surcharges, prices, scenario
 from handful.units import format_value
 from handful_evidence import price_lists
 
@@ -16,10 +16,8 @@ from .plotting.explorer import (
     Curve,
     Explorer,
     Guess,
-    Mark,
     Points,
     Preset,
-    Readout,
     Scale,
     Sweep,
 )
@@ -67,10 +65,8 @@ def _caches() -> list[tuple[float, float, str]]:
     They are chosen so that they do not crowd each other.
     """
     wanted = (
-        "DeepSeek-V4-Flash",
         "DeepSeek-V4-Pro",
         "Gemma 4 26B-A4B",
-        "gpt-oss-120b",
         "DeepSeek-V3",
         "Llama 3.1 70B",
         "Llama 3.1 405B",
@@ -127,7 +123,6 @@ price_to_cache = Explorer(
         Preset(
             "The lecture's inference",
             {
-                "price_list": "gemini-3.1-pro-preview",
                 "active_parameters": 1e11,
                 "hardware": "GB200 NVL72",
                 "precision": "fp8",
@@ -150,59 +145,6 @@ price_to_cache = Explorer(
     "each number of the cache. "
     "Prices were read on "
     f"{facts.get('prices', _LISTS[0])['read_on']}.",
-)
-
-prefill_to_decode = Explorer(
-    "prefill-to-decode",
-    "From prefill to decode",
-    x=Sweep("pass_length", 1, 1e3, at=1, title="Tokens of a sequence in one pass"),
-    y=Scale("Time for each token", "s", min=1e-10),
-    curves=[
-        Curve(prefill_decode.pass_token_time, "A token", role="total"),
-        Curve(prefill_decode.pass_memory_time, "Reading, shared by the pass"),
-        Curve(prefill_decode.pass_compute_time, "Arithmetic, its own"),
-    ],
-    marks=[
-        Mark(prefill_decode.balance_pass, "balance", whole="near"),
-        Mark(
-            latency.batch_that_fits,
-            "room for",
-            limit=True,
-            of="batch",
-            needs=latency.fewest_devices_for_weights,
-            whole="down",
-        ),
-    ],
-    controls=[
-        Control(IntSlider(value=930, min=1, max=16384), "batch", "Batch"),
-        # Its own, and not the page's: it opens with the ratio of the text, which leaves caches out.
-        Control(
-            FloatLogSlider(value=10, min=1, max=4.5, step=0.05),
-            "context",
-            "Context of every sequence",
-        ),
-    ],
-    readouts=[
-        Readout(prices.output_over_input, "Decode over prefill"),
-        Readout(prefill_decode.balance_pass, "Pass that balances", whole="near"),
-    ],
-    presets=[
-        Preset(
-            "Decode", {"pass_length": 1, "batch": 930}, "decode is a pass of one token", "1:42:10"
-        ),
-        Preset("Four tokens a pass", {"pass_length": 4, "batch": 930}, "", ""),
-        Preset(
-            "Prefill",
-            {"pass_length": 256, "batch": 930},
-            "prefill is a pass of many tokens",
-            "1:42:10",
-        ),
-        Preset("Decode at the balance", {"pass_length": 1, "batch": 8192, "context": 1000}, "", ""),
-    ],
-    caption="The left end is decode, the right end prefill. A pass holds batch times this many "
-    "tokens. The ratio of the two levels is what an answer's token would cost over a prompt's. "
-    "Attention's own arithmetic is left out; at long contexts it makes prompts more expensive "
-    "too, so a ratio above two is smaller than shown.",
 )
 
 # The seller's model as far as it is guessed, with weights enough for the sparsity of DeepSeek-V3.

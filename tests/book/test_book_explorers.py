@@ -76,26 +76,31 @@ def test_every_explorer_of_the_book_moves(page_name, site, shared):
 
 
 def test_one_preset_is_pressed_and_takes_back_what_another_set(site, shared):
-    """Press, of two presets, the one that sets the context as well, and leave none behind."""
+    """Press, of two presets, the one that picks a list as well, and leave none behind."""
     page = shared(reduced_motion="reduce").open(site + "reading-api-prices.html")
-    figure = page.locator("#explorer-prefill-to-decode")
+    figure = page.locator("#explorer-price-to-cache")
     figure.scroll_into_view_if_needed()
+    figure.get_by_role("button", name="Skip").click()
     pressed = figure.locator(".ex-preset-button[aria-pressed=true]")
-    for label, tokens in (
-        ("Decode", "10[^0-9]"),
-        ("Decode at the balance", "1,0"),
-        ("Decode", "10[^0-9]"),
+    for label, picked in (
+        ("The lecture's inference", "Google: Gemini 3.1 Pro"),
+        ("A list at 512,000", "MiniMax: MiniMax M3"),
+        ("The lecture's inference", "Google: Gemini 3.1 Pro"),
     ):
         figure.get_by_role("button", name=label, exact=True).click()
         expect(pressed).to_have_text([label])
-        slider = figure.get_by_role("slider", name="Context of every").first
-        expect(slider).to_have_attribute("aria-valuetext", re.compile(f"^{tokens}"))
+        expect(figure.get_by_label("Price list", exact=True)).to_have_value(
+            re.compile(f"^{picked}")
+        )
 
 
 def test_what_follows_no_scenario_names_none(site, shared):
     """Keep the bar out of a plot whose curves hold machines of their own."""
-    page = shared(reduced_motion="reduce").open(site + "reading-api-prices.html")
-    for name, text in (("fit-the-list", ""), ("prefill-to-decode", "Shown for ")):
+    for chapter, name, text in (
+        ("reading-api-prices", "fit-the-list", ""),
+        ("index", "cost-against-batch", "Shown for "),
+    ):
+        page = shared(reduced_motion="reduce").open(f"{site}{chapter}.html")
         figure = page.locator(f"#explorer-{name}")
         figure.scroll_into_view_if_needed()
         expect(figure).to_have_attribute("data-mounted", "yes")

@@ -105,7 +105,7 @@ def test_formulas_stay_readable_by_ear(page):
       one.querySelectorAll("math [data-letter]").length,
       one.querySelectorAll("[aria-hidden=true] :is([tabindex], button, a)").length,
       one.querySelector(".letters").getAttribute("aria-label")])""")
-    assert len(found) > 10
+    assert len(found) > 8
     for formulas, letters, heard, focusable, name in found:
         assert (formulas, heard, focusable) == (1, 0, 0) and letters
         assert name == "Letters of this equation"
@@ -126,9 +126,11 @@ def test_a_term_opens_its_definition(page):
     assert re.sub(r"\s+", " ", defined.locator("p").first.inner_text()) == said
 
 
-@pytest.mark.parametrize("name", ["batching-worth-1000", "latency-floor"])
-def test_a_badge_opens_what_was_said_when_and_why(page, name):
+@pytest.mark.parametrize("name", ["fast-mode-six-times", "hop-a-few-ms"])
+def test_a_badge_opens_what_was_said_when_and_why(tab, site, name):
     claim = find(name)
+    tab.open(f"{site}{claim.chapter}.html")
+    page = tab.page
     badge = page.locator(f"a.claim[href$='#claim-{name}']").first
     badge.focus()
     page.keyboard.press("Enter")
@@ -180,7 +182,7 @@ def test_tab_stays_in_a_box(page):
     [
         LETTER.format("kv_bytes_per_token"),
         "section p a.term",
-        "a.claim[href$='latency-floor']",
+        "p a.claim",
     ],
 )
 def test_boxes_fit_a_phone_and_are_not_printed(page, what):
@@ -226,7 +228,7 @@ def test_a_letter_that_a_formula_gives_has_its_value_now(page):
     assert f"Now {format_value(value, 's', 4)}".replace("\u00a0", " ") in text(opened(page))
     assert f"with batch {batch:.0f} sequences, at the cursor of" in text(opened(page))
     page.keyboard.press("Escape")
-    page.locator(".derivation").first.locator(".lettered > .letters").first.focus()
+    page.locator(".lettered:has([data-letter=compute_time]) > .letters").first.focus()
     page.keyboard.press("Enter")
     rows = opened(page).locator("tr:has(.pop-number)")
     numbers = {

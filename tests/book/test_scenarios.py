@@ -135,7 +135,6 @@ def test_every_scenario_has_numbers_or_one_human_sentence(page):
 TOO_SMALL = (
     "hardware=A100+80GB&model=DeepSeek-V3&precision=bf16&context=8192"  # the book's own context
 )
-CROWDED = "hardware=H100+SXM&model=Llama+3.1+70B&precision=fp8&context=1000000"
 STILL = """() => [...document.querySelectorAll("figure.explorer")].map((figure) => ({
   name: figure.id.replace("explorer-", ""),
   words: figure.querySelector(".ex-words").textContent,
@@ -147,7 +146,7 @@ STILL = """() => [...document.querySelectorAll("figure.explorer")].map((figure) 
 
 @pytest.mark.parametrize(
     "module, chapter",
-    [("tiers", "memory-tiers"), ("prices", "reading-api-prices"), ("balance", "balance-batch")],
+    [("tiers", "memory-tiers"), ("balance", "balance-batch")],
 )
 def test_what_does_not_fit_is_said_as_python_says_it(module, chapter, site, watch):
     """By the words under each plot and beside it; and no mark that is hidden keeps a number."""
@@ -174,13 +173,6 @@ def test_what_does_not_fit_is_said_as_python_says_it(module, chapter, site, watc
     for kind, name in (("hardware", DEFAULT["hardware"]), ("hardware", "A100 80GB")):
         found.evaluate(f"async () => {{ choose({kind!r}, {name!r}); await frames2(); }}")
         assert [plot["stale"] for plot in found.evaluate(STILL) if plot["stale"]] == []
-    if chapter == "reading-api-prices":
-        found = tab.open(f"{site}{chapter}.html?{CROWDED}")
-        figure = found.locator("#explorer-prefill-to-decode")
-        figure.get_by_role("button", name="Decode at the balance", exact=True).click()
-        found.evaluate("async () => { await frames2(); }")
-        over = {plot["name"]: plot["over"] for plot in found.evaluate(STILL)}
-        assert over["prefill-to-decode"] == "Batch 8,192 is more than fits: room for 3,480."
     assert tab.faults == []
 
 

@@ -227,10 +227,9 @@ class Mark:
 
     It is upright (axis "x") or level ("y").  band: factors (low, high); a shaded strip in place of
     a line.  limit: no more fits than this, so that all beyond is hatched, and words say so of a
-    cursor there, or of a curve that is higher there.  of: the control that the limit is for, where
-    it is not the sweep: words only.  needs: chips that hold the model alone; where there are fewer,
-    words say that in place of the mark.  whole: as a curve's.  none: words that follow the label
-    where the value is 0 or endless.
+    cursor there, or of a curve that is higher there.  needs: chips that hold the model alone; where
+    there are fewer, words say that in place of the mark.  whole: as a curve's.  none: words that
+    follow the label where the value is 0 or endless.
     """
 
     formula: Formula
@@ -242,15 +241,12 @@ class Mark:
     limit: bool = False
     needs: Formula | None = None
     whole: str = ""
-    of: str = ""
     none: str = ""
 
     def __post_init__(self) -> None:
         check_whole(self.label, self.whole)
         if self.limit and self.band:
             raise ExplorerError(f"The limit “{self.label}” takes no band.")
-        if self.of and not self.limit:
-            raise ExplorerError(f"“{self.label}” is for {self.of}, so it must be a limit.")
         if self.axis not in ("x", "y"):
             raise ExplorerError(
                 f"The mark “{self.label}” stands on axis 'x' or 'y'; got {self.axis!r}."

@@ -259,12 +259,6 @@ def all_beyond(
             found.append(f"{capital(mark.label)} {mark.none}")
         elif not mark.limit:
             continue
-        elif mark.of and state[mark.of] > value:
-            control = next(c for c in explorer.controls if c.name == mark.of)
-            set_to = f"{control.title()} {in_full(state[mark.of], find(mark.of).unit)}"
-            found.append(beyond(set_to, mark.label, written(mark, value)))
-        elif mark.of:
-            continue
         elif mark.axis == "x" and state[x.name] > value:
             found.append(beyond(at, mark.label, written(mark, value)))
         elif mark.axis == "y":
@@ -309,7 +303,7 @@ def does_not_fit(needed: float, devices: float) -> str:
 
 def room(explorer: Explorer, v: Mapping[str, Any]) -> float:
     """Return how far along the sweep everything fits: infinite where nothing limits it."""
-    limits = [mark for mark in explorer.marks if mark.limit and mark.axis == "x" and not mark.of]
+    limits = [mark for mark in explorer.marks if mark.limit and mark.axis == "x"]
     reach = [whole_count(v["marks"][mark.label], mark.whole) for mark in limits]
     return min([math.inf, *reach])
 

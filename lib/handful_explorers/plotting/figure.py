@@ -350,7 +350,7 @@ def _rules(
     found = []
     for mark in explorer.marks:
         (value, end), upright = values["places"][mark.label], mark.axis == "x"
-        if not math.isfinite(value) or mark.of or not told(values["marks"][mark.label], mark):
+        if not math.isfinite(value) or not told(values["marks"][mark.label], mark):
             continue
         line, span = (axes.axvline, axes.axvspan) if upright else (axes.axhline, axes.axhspan)
         line(value, color=SOFT, linewidth=1, dashes=(3, 3))

@@ -141,7 +141,6 @@ def mark(m: Mark) -> dict[str, Any]:
             "limit": m.limit or None,
             "needs": m.needs.tree() if m.needs else None,
             "whole": m.whole,
-            "of": m.of,
             "none": m.none,
             **settings(m),
         }

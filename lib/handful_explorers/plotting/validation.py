@@ -53,7 +53,7 @@ def check_guess(explorer: Explorer) -> None:
             f"{explorer.kind}."
         )
     names = (
-        [mark.label for mark in explorer.marks if mark.axis == "x" and not mark.of]
+        [mark.label for mark in explorer.marks if mark.axis == "x"]
         if guess.mark
         else [curve.id for curve in explorer.curves]
     )

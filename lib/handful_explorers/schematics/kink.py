@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..plotting.scenes.shapes import circle, line, path, rect, text
-from .schematic import WIDTH, Number, Schematic, Step, named
+from ..plotting.scenes.shapes import circle, line, path, text
+from .schematic import WIDTH, Number, Schematic, Step
 
 LIST = "prices / gemini-3.1-pro-preview"
 CHIP = 'hardware="GB200 NVL72" precision=fp8'
@@ -85,24 +85,13 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         ]
     if step == 5:
         out.append(text(WIDTH, _y(3) - 8, f"{told['thrice_cost']} times", "c4", "end"))
-    if step == 6:
-        out += [
-            line(_x(1), _y(1), _x(1), FLOOR, "ink dash"),
-            named("crossing", circle(_x(1), _y(1), 5, "c4")),
-            text(_x(1) + 8, _y(1) + 22, f"both {told['compute']}", "ink strong"),
-            text(0, FLOOR + 62, f"read in {told['compute']}", "ink"),
-            text(WIDTH, FLOOR + 62, told["bytes"], "ink", "end"),
-            rect(0, FLOOR + 70, WIDTH, 12, "c2"),
-            text(0, FLOOR + 103, f"shared among {told['threshold']} tokens", "ink"),
-            text(WIDTH, FLOOR + 103, f"{told['cache']} each", "ink strong", "end"),
-        ]
     return out
 
 
 price_kink = Schematic(
     "price-kink",
     "A price that turns where two times cross",
-    height=FLOOR + 108,
+    height=FLOOR + 42,
     numbers={
         "active": Number("= 1e11", 1),
         "threshold": Number(f"{LIST} / long_context_threshold_tokens", 6, "1"),
@@ -112,10 +101,6 @@ price_kink = Schematic(
         "long_answers": f"{LIST} / long_context_output_usd_per_mtok",
         "thrice_cost": "cost_growth context={thrice} price_threshold={threshold}",
         "compute": f"compute_time batch=1 devices=1 {GUESSED}",
-        "bytes": Number(
-            "= {compute} * [accelerators / GB200 NVL72 / hbm_bandwidth_bytes_per_s]", 2, "B"
-        ),
-        "cache": Number(f"implied_kv_bytes {GUESSED} context={{threshold}}", 2, "B"),
     },
     steps=[
         Step(
@@ -148,12 +133,6 @@ price_kink = Schematic(
             " {thrice} tokens the cost is {thrice_cost} times what it was.",
             "At the right end of the picture the cost is {thrice_cost} times what it was, and the"
             " price has risen once, to {long_answers}.",
-        ),
-        Step(
-            "At the crossing both take equally long, {compute}. In that time a chip reads {bytes},"
-            " and this is the whole cache of {threshold} tokens: {cache} for each.",
-            "A dashed line leads down from the crossing to {threshold} tokens. A bar below stands"
-            " for {bytes}, which {threshold} tokens share: {cache} each.",
         ),
     ],
     draw=_draw,

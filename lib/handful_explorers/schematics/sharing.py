@@ -111,8 +111,7 @@ shared_cache = Schematic(
         ),
         Step(
             "After {layers} layers the one cache has been read {layers} times, and {all} have come"
-            " from memory for each token of context, as before. Sharing has saved room but no"
-            " reading.",
+            " from memory for each token of context, as before.",
             "Arrows lead from the shared cache to every layer. The bar of what is read is as long"
             " as in the beginning, {all}, while that of what is kept is very short.",
         ),

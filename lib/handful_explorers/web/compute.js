@@ -493,7 +493,7 @@ export class Model extends Values {
   // How far along the sweep everything fits.
   /** @param {Result} result */
   room({ marks }) {
-    const limits = marks.filter(({ mark }) => mark.limit && mark.axis === "x" && !mark.of);
+    const limits = marks.filter(({ mark }) => mark.limit && mark.axis === "x");
     return Math.min(...limits.map(({ mark, value }) => wholeCount(value, mark.whole)), Infinity);
   }
 
@@ -522,13 +522,7 @@ export class Model extends Values {
     if (lacking) return doesNotFit(...lacking);
     if (!told(mark, value)) return `${capital(mark.label)} ${mark.none}`;
     if (!mark.limit) return "";
-    const { x, y, controls } = this.spec;
-    if (mark.of) {
-      const entry = controls.find(({ name }) => name === mark.of),
-        set = Number(state[mark.of]);
-      if (!entry || !("unit" in entry) || !(set > value)) return "";
-      return beyond(`${entry.label} ${inFull(set, entry.unit)}`, mark.label, written(mark, value));
-    }
+    const { x, y } = this.spec;
     if (mark.axis === "x")
       return Number(state[x.name]) > value ? beyond(at, mark.label, written(mark, value)) : "";
     const [name, high] = this.height(result);

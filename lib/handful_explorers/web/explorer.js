@@ -773,8 +773,8 @@ export class Explorer {
   marksOf(result) {
     return (
       result.marks
-        // One of a control is words only, and so is one that has none.
-        .filter(({ mark, value, place }) => Number.isFinite(place) && !mark.of && told(mark, value))
+        // One that has none is words only.
+        .filter(({ mark, value, place }) => Number.isFinite(place) && told(mark, value))
         .map(({ mark, value, place, down, lacking }) => ({
           key: mark.label,
           axis: mark.axis,

@@ -171,8 +171,6 @@ interface Mark extends Entry {
   /** Chips that hold the model alone. */
   needs?: Tree;
   whole?: Whole;
-  /** The control that the limit is for, where it is not the sweep. */
-  of?: string;
   /** Words that follow the label where the value is 0 or endless. */
   none?: string;
 }
