@@ -144,10 +144,7 @@ STILL = """() => [...document.querySelectorAll("figure.explorer")].map((figure) 
     .map((mark) => mark.textContent) }))"""
 
 
-@pytest.mark.parametrize(
-    "module, chapter",
-    [("tiers", "memory-tiers"), ("balance", "balance-batch")],
-)
+@pytest.mark.parametrize("module, chapter", [("balance", "balance-batch")])
 def test_what_does_not_fit_is_said_as_python_says_it(module, chapter, site, watch):
     """By the words under each plot and beside it; and no mark that is hidden keeps a number."""
     declared = {

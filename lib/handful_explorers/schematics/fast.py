@@ -113,12 +113,12 @@ fast_mode = Schematic(
             " {caches_fast}; {fast} dots are left.",
         ),
         Step(
-            "A step now costs {speedup} times less rent, but only about {fast} people split it. So"
+            "The rent of a step has fallen {speedup}-fold, but only about {fast} people split it. So"
             " each token pays {price_fast} times the normal price.",
             "What one token pays is {price_fast} times as wide as before.",
         ),
         Step(
-            "Let all but one get off. The step is {speed_alone} times shorter than in normal mode,"
+            "Let all but one get off. Steps come {speed_alone} times as fast as in normal mode,"
             " hardly better than fast mode, and a token costs {price_alone} times as much. Nobody"
             " is left to get off.",
             "One thin cache after the weights: the step takes {step_alone}, and no step can take"
