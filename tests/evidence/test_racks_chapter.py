@@ -197,3 +197,14 @@ def test_a_limit_of_nodes_bounds_what_leaves():
     for nodes in (8, 40):
         limited = f"scale_up_domains={nodes} domain_limit=4 active_experts=8"
         assert of(f"copies_leaving_once_of_racks {limited}") > reached * (1 - 1 / nodes)
+
+
+def test_merged_copies_have_the_lower_hump():
+    taken = {
+        racks: of(
+            f"scale_out_time_once_of_racks scale_up_domains={racks} domain_limit={racks}"
+            f" scale_out_bandwidth=50e9 {CROWD}"
+        )
+        for racks in range(2, 20)
+    }
+    assert max(taken, key=taken.get) == 4 and taken[4] < layer(2)[2]
