@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful import experts, facts
+from handful import facts
 from handful.query import answer
-from handful_evidence.measured_racks import all_to_all_kernels
 from handful_evidence.simulate.fabric import expected_imbalance
 
 OURS = 'hardware="GB200 NVL72" model="DeepSeek-V3" precision=fp8'
@@ -82,39 +81,17 @@ def test_two_racks_are_the_worst_number():
     assert 17 * 72 > 1000
 
 
-def test_no_rack_is_as_fast_outside_as_inside():
-    assert min(one.ratio for one in experts.generations() if one.ratio) > 8
-
-
-def test_merged_copies_keep_the_port_busy_twice_as_long_as_the_fabric():
-    once, chips = layer(2, once=True)[2], "devices=144 domain_devices=72"
-    assert 2 < once / of(f"scale_up_time_once {chips} {CROWD}") < 2.5
-    apart = layer(2)[2] / of(f"scale_up_time {chips} {CROWD}")
-    assert apart == pytest.approx(18, rel=0.05)
-    eight = "scale_up_domains=8 active_experts=8"
-    assert 4 < of(f"copies_leaving_once_of_racks {eight} domain_limit=8") < 5
-    assert 3 < of(f"copies_leaving_once_of_racks {eight} domain_limit=4") < 4
-
-
 def test_the_constants_of_real_journeys():
     rack = of("measured_latencies / exchange_nvl72_ep64 / seconds")
     bytes_alone = layer(1)[2]
     assert rack / bytes_alone == pytest.approx(4, rel=0.02)
     one, two, merged = rack + bytes_alone, 100e-6 + layer(2)[2], 100e-6 + layer(2, once=True)[2]
-    assert two / one == pytest.approx(2.2, rel=0.05) and merged > one
+    assert two / one == pytest.approx(2.2, rel=0.05) and merged > one  # a little more than twice
+    assert of('fixed_traffic_time kernel_overhead=50e-6 model="DeepSeek-V3"') == pytest.approx(
+        58 * 100e-6
+    )
     assert layer(2)[0] < 50e-6  # no journey hides behind the experts
     assert one > layer(1)[0]  # the travel is the slowest even on one rack
-    kernels = {row["devices"]: row["dispatch"] + row["combine"] for row in all_to_all_kernels()}
-    assert kernels[256] / kernels[8] == pytest.approx(2.9, rel=0.01)  # nearly three times
-
-
-def test_a_rack_is_worth_more_than_its_faster_chips():
-    of_team = ("sglang_h100_decode_2k", "sglang_gb200_p2_fp8")
-    node, rack = (of(f"measured_serving / {run} / tokens_per_s_per_chip") for run in of_team)
-    assert 3 < rack / node < 3.5
-    for column in ("hbm_bandwidth_bytes_per_s", "fp8_dense_flops"):
-        rack, node = (of(f"accelerators / {c} / {column}") for c in ("GB200 NVL72", "H100 SXM"))
-        assert rack / node == pytest.approx(2.5, rel=0.06)
 
 
 def test_a_whole_pod_is_slower_than_a_port():
@@ -134,9 +111,6 @@ def test_a_whole_pod_is_slower_than_a_port():
 def test_an_uneven_load_by_chance_and_by_favourites():
     ours = of("load_imbalance devices=72 active_experts=8 batch=5760")
     assert ours - 1 == pytest.approx(0.1, abs=0.02)
-    measured = facts.get("measured_serving", "sglang_h100_prefill_4k")
-    even = float(measured["notes"].split()[0].replace(",", ""))
-    assert even / measured["value"] == pytest.approx(1.18, rel=0.01)  # nearly a fifth
     for devices in (32, 64):  # the exact excess, of which problems speak too
         for batch in (512, 1024, 2048, 4096, 8192):
             most = of(f"load_imbalance devices={devices} active_experts=8 batch={batch}") - 1
@@ -208,13 +182,12 @@ def test_for_whom_the_engineers_are_right():
 
 
 def test_why_deepseek_spread_its_layers():
+    assert of("measured_serving / deepseek_decode / chips") == 18 * 8
     on_chip = [of(f'experts_per_device devices={n} model="DeepSeek-V3"') for n in (8, 144)]
     assert on_chip == [32, 2]
     cut = of("interconnects / H800 NVLink / one_direction_bytes_per_s")
     port = of("interconnects / InfiniBand NDR / one_direction_bytes_per_s")
     assert cut / port == pytest.approx(3, rel=0.1)
-    whole = of("accelerators / H100 SXM / scaleup_bw_per_chip_one_direction_bytes_per_s")
-    assert whole / port == 9
 
 
 def test_a_limit_of_nodes_bounds_what_leaves():
@@ -226,7 +199,7 @@ def test_a_limit_of_nodes_bounds_what_leaves():
         assert of(f"copies_leaving_once_of_racks {limited}") > reached * (1 - 1 / nodes)
 
 
-def test_merged_copies_take_longest_at_four_racks():
+def test_merged_copies_have_the_lower_hump():
     taken = {
         racks: of(
             f"scale_out_time_once_of_racks scale_up_domains={racks} domain_limit={racks}"
