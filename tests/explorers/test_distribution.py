@@ -3,11 +3,46 @@
 import numpy as np
 import pytest
 
-from handful.overtraining import training_cost_of_run
-from handful_explorers.overtraining import hundredfold
+from handful.overtraining import overtraining, overtraining_from_traffic, training_cost_of_run
 from handful_explorers.plotting.explorer import Explorer, ExplorerError, Preset, Readout
 from handful_explorers.plotting.scenes import distribution as d
 
+traffic = Explorer(
+    "three-guesses",
+    "What traffic calls for",
+    kind="distribution",
+    numbers={
+        "result": Readout(overtraining_from_traffic, "Over-training"),
+        "spoken": Readout(
+            overtraining,
+            "as spoken",
+            given={
+                "pretraining_tokens": 200e12,
+                "active_parameters": 100e9,
+                "tokens_per_parameter": 20,
+            },
+        ),
+    },
+    data=d.uncertain(
+        overtraining_from_traffic,
+        service_throughput="tokens that the model writes a second",
+        service_life="its life",
+        active_parameters="its active size",
+    ),
+    given={
+        "service_throughput": 50e6,
+        "service_life": 60 * 86400.0,
+        "active_parameters": 100e9,
+        "tokens_per_parameter": 20,
+        "pretraining_per_inference_token": 1,
+    },
+    controls=[
+        d.factor(1, 2, "Traffic written, known to within ×"),
+        d.factor(2, 2, "Life known to within ×"),
+        d.factor(3, 2, "Active size known to within ×"),
+    ],
+    presets=[Preset("Traffic is the weak guess", {"factor_1": 5, "factor_2": 2, "factor_3": 2})],
+)
 price_of_a_run = Explorer(
     "price-of-a-run",
     "What a run costs",
@@ -45,7 +80,7 @@ def test_draws_are_standard_normal_and_independent():
     assert np.abs(np.corrcoef(z) - np.eye(d.MOST)).max() < 0.01
 
 
-@pytest.mark.parametrize("explorer", [hundredfold, price_of_a_run])
+@pytest.mark.parametrize("explorer", [traffic, price_of_a_run])
 def test_it_gives_the_interval_of_uncertainty(explorer):
     for preset in [{}, *(p.set for p in explorer.presets)]:
         v = explorer.values(**preset)
@@ -66,7 +101,7 @@ def test_it_gives_the_interval_of_uncertainty(explorer):
 
 def test_a_product_of_powers_is_exact():
     """Three factors of two make 2 to the root of three, and guesses alike have like shares."""
-    v = hundredfold.values()
+    v = traffic.values()
     assert v["high"] / v["median"] == pytest.approx(2**3**0.5, rel=1e-12)
     assert v["median"] / v["low"] == pytest.approx(2**3**0.5, rel=1e-12)
     v = price_of_a_run.values()
@@ -76,7 +111,7 @@ def test_a_product_of_powers_is_exact():
 
 def test_certain_inputs_are_one_value():
     certain = {f"factor_{i}": 1.0 for i in range(1, 4)}
-    v = hundredfold.values(**certain)
+    v = traffic.values(**certain)
     assert (
         v["low"] == pytest.approx(v["high"]) == pytest.approx(v["worst_low"])
         and sum(v["shares"]) == 0
@@ -85,7 +120,7 @@ def test_certain_inputs_are_one_value():
     assert height > 0 and all(
         np.isfinite(n) for s in shapes for n in s.values() if isinstance(n, float)
     )
-    assert "every input exact" in hundredfold.alt_text(**certain)
+    assert "every input exact" in traffic.alt_text(**certain)
 
 
 def test_an_input_cannot_pass_its_bound():
@@ -104,8 +139,8 @@ def test_too_many_uncertain_inputs():
 
 @pytest.mark.parametrize("width", [300, 343, 720])
 def test_words_stay_within_the_drawing(width):
-    for preset in [{}, *(p.set for p in hundredfold.presets)]:
-        _, shapes = d.picture(hundredfold.values(**preset), width)
+    for preset in [{}, *(p.set for p in traffic.presets)]:
+        _, shapes = d.picture(traffic.values(**preset), width)
         for shape in shapes:
             if shape["t"] == "text":
                 left = {"start": 0, "middle": 0.5, "end": 1}[shape["a"]] * 6.2 * len(shape["s"])
