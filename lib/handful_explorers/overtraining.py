@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider
 
-from handful import chinchilla, lifetime_cost, overtraining
+from handful import chinchilla, lifetime_cost
 
 from .plotting.explorer import (
     Control,
@@ -18,9 +18,7 @@ from .plotting.explorer import (
     Scale,
     Sweep,
 )
-from .plotting.scenes.distribution import factor, uncertain
 
-_DAY = 86400.0
 _LAWS = {fit: chinchilla.law(fit) for fit in ("besiroglu", "hoffmann")}
 # The lecture's model, and for each fit the loss that it reaches.
 _RUN = {"active_parameters": 100e9, "pretraining_tokens": 200e12}
@@ -70,7 +68,7 @@ bills_by_size = Explorer(
     "bills-by-size",
     "Models of one quality, and what their lives cost",
     x=Sweep("active_parameters", 8e10, 6e11, at=1e11, title="Size"),
-    y=Scale("Rent of the chips", "$", log=False, min=0, max=1.2e9),
+    y=Scale("Rent of the chips", "$", min=8e6, max=3e9),
     curves=[
         Curve(lifetime_cost.lifetime_cost_at_loss, "The whole life", role="total"),
         Curve(lifetime_cost.training_cost_at_loss, "Training"),
@@ -119,116 +117,4 @@ bills_by_size = Explorer(
     "tokens. Small models have to read more, large ones cost more for each token that they write. "
     "With learning, “Writing” holds what is written for it as well. Rings, for the "
     "buttons: the cheapest life and a tenth more.",
-)
-
-worth_training = Explorer(
-    "worth-training",
-    "How much use is so much training worth?",
-    x=Sweep("pretraining_tokens", 1e12, 1e15, at=2e14, title="Tokens of training"),
-    y=Scale("Tokens written over the life", min=1e11, max=1e16),
-    curves=[
-        Curve(overtraining.served_tokens_at_equal_bills, "Equal bills", role="total"),
-        Curve(
-            lifetime_cost.served_at_optimum,
-            "Cheapest life",
-            given=_LAWS["besiroglu"],
-            none="none: longer than training alone asks for",
-        ),
-        Curve(
-            lifetime_cost.payback_tokens,
-            "Paid back",
-            role="reference",
-            given=_LAWS["besiroglu"],
-            none="nothing to pay back",
-        ),
-    ],
-    marks=[
-        Mark(lifetime_cost.rule_tokens, "20 a weight", given={"tokens_per_parameter": 20}),
-    ],
-    points=[
-        Points(
-            "the lecture's model",
-            [(200e12, 200e12)],
-            when={"active_parameters": 1e11, "decode_efficiency": 0.3},
-        )
-    ],
-    controls=[_log("active_parameters", "Active weights", 1e11, 9, 12), _efficiency()],
-    readouts=[
-        Readout(
-            overtraining.overtraining,
-            "Times the rule of twenty",
-            given={"tokens_per_parameter": 20},
-        ),
-    ],
-    presets=[
-        Preset(
-            "The lecture's model",
-            _RUN | {"decode_efficiency": 0.3},
-            "about 100 billion active, 200 trillion tokens",
-            "1:31:17",
-        ),
-        Preset(
-            "Llama 3.1 8B",
-            {"active_parameters": 8.03e9, "pretraining_tokens": 15e12, "decode_efficiency": 0.3},
-        ),
-        Preset(
-            "DeepSeek-V3",
-            {"active_parameters": 37e9, "pretraining_tokens": 14.8e12, "decode_efficiency": 0.4},
-        ),
-    ],
-    caption="By the refitted law. Between “Paid back” and “Cheapest life” the training has paid "
-    "against the model that is cheapest to train, but a somewhat larger one that reads less would "
-    "be cheaper still.",
-)
-
-hundredfold = Explorer(
-    "hundredfold",
-    "One hundred times, give or take",
-    kind="distribution",
-    numbers={
-        "result": Readout(overtraining.overtraining_from_traffic, "Over-training"),
-        "spoken": Readout(
-            overtraining.overtraining,
-            "as spoken",
-            given={
-                "pretraining_tokens": 200e12,
-                "active_parameters": 100e9,
-                "tokens_per_parameter": 20,
-            },
-        ),
-    },
-    data=uncertain(
-        overtraining.overtraining_from_traffic,
-        service_throughput="tokens that the model writes a second",
-        service_life="its life",
-        active_parameters="its active size",
-    ),
-    given={
-        "service_throughput": 50e6,
-        "service_life": 60 * _DAY,
-        "active_parameters": 100e9,
-        "tokens_per_parameter": 20,
-        "pretraining_per_inference_token": 1,
-    },
-    controls=[
-        factor(1, 2, "Traffic written, known to within ×"),
-        factor(2, 2, "Life known to within ×"),
-        factor(3, 2, "Active size known to within ×"),
-    ],
-    presets=[
-        Preset(
-            "Three guesses, each within 2",
-            {f"factor_{i}": 2 for i in range(1, 4)},
-            "100 times beyond Chinchilla",
-            "1:31:17",
-        ),
-        Preset(
-            "Traffic is the weak guess",
-            {f"factor_{i}": f for i, f in enumerate((5, 2, 2), 1)},
-            "divide by 5 to 10 for one model",
-            "1:29:45",
-        ),
-    ],
-    caption="From 50 million tokens a second for 60 days, 100 billion active weights and 20 tokens "
-    "for each, with as many tokens trained on as written.",
 )

@@ -175,7 +175,8 @@ def _draw_lives(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         text(0, 30, "high as the tokens", "ink"),
         rect(0, 42, 11, 11, READ),
         text(17, 52, "read in training", "ink"),
-        text(WIDTH, BASE + 36, "billion weights", "ink small", "end"),
+        text(0, BASE + 34, "billion weights", "ink small"),
+        text(0, BASE + 72, "trillion tokens read", f"{READ} small"),
     ]
     if served:
         out += [rect(0, 61, 11, 11, WRITTEN), text(17, 71, "written for users", "ink")]
@@ -203,6 +204,7 @@ def _draw_lives(step: int, schematic: Schematic) -> list[dict[str, Any]]:
                 named(f"{name} {cost}", text(x + wide / 2, top - 6, f"${cost}M", "ink", "middle"))
             )
             out.append(text(x + wide / 2, BASE + 18, told[f"n_{name}"], "ink", "middle"))
+            out.append(text(x + wide / 2, BASE + 56, told[f"d_{name}"], READ, "middle"))
         x += wide + GAP
     return out
 
@@ -231,7 +233,7 @@ _RUN = "active_parameters=100e9 pretraining_tokens=200e12"
 one_quality = Schematic(
     "one-quality",
     "Five lives of the same quality",
-    height=326,
+    height=362,
     numbers={
         "price": Number("= 10000", 2, "$"),
         "loss": f"fitted_loss {_RUN} {_FIT}",

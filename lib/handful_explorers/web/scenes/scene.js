@@ -5,7 +5,6 @@ import { Pool, put, s, watchWidth } from "../dom.js";
 import { compile } from "../tree.js";
 import { formatNamed } from "../units.js";
 import bars from "./bars.js";
-import distribution from "./distribution.js";
 import { make, round, write } from "./draw.js";
 import feistel from "./feistel.js";
 import gantt from "./gantt.js";
@@ -29,7 +28,6 @@ import strip from "./strip.js";
 /** @type {Record<string, SceneKind>} */
 export const KINDS = {
   bars,
-  distribution,
   feistel,
   gantt,
   growth,
