@@ -131,6 +131,7 @@ def test_a_badge_opens_what_was_said_when_and_why(tab, site, name):
     claim = find(name)
     tab.open(f"{site}{claim.chapter}.html")
     page = tab.page
+    page.locator(".live[role=button]").first.wait_for(state="attached")
     badge = page.locator(f"a.claim[href$='#claim-{name}']").first
     badge.focus()
     page.keyboard.press("Enter")

@@ -113,8 +113,8 @@ fast_mode = Schematic(
             " {caches_fast}; {fast} dots are left.",
         ),
         Step(
-            "The rent of a step has fallen {speedup}-fold, but only about {fast} people split it. So"
-            " each token pays {price_fast} times the normal price.",
+            "The rent of a step has fallen {speedup}-fold, but only about {fast} people split it."
+            " So each token pays {price_fast} times the normal price.",
             "What one token pays is {price_fast} times as wide as before.",
         ),
         Step(
