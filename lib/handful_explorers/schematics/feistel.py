@@ -136,9 +136,9 @@ feistel_round = Schematic(
         Step(
             "Add the {scrambled} to the right half and again keep two digits: {new}. The left half"
             " is left as it was. Then the halves change places.",
-            "Under the right box a box says {y} + {scrambled} = {sum}, with arrows from {y} and from"
-            " the scramble. One arrow leads from it to the left of the second row, {new}, and one"
-            " from the left of the first row to the right of the second, {x}.",
+            "Under the right box a box says {y} + {scrambled} = {sum}, with arrows from {y} and"
+            " from the scramble. One arrow leads from it to the left of the second row, {new}, and"
+            " one from the left of the first row to the right of the second, {x}.",
         ),
         Step(
             "A second round does the same with the new left half: {new} squared is {square_new},"
