@@ -7,10 +7,9 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from ipywidgets import Checkbox, Dropdown, FloatLogSlider, IntSlider
+from ipywidgets import Checkbox, Dropdown, IntSlider
 
-from handful import ciphers, perturbation_growth, reversible
-from handful.shapes import shape
+from handful import ciphers, perturbation_growth
 from handful_evidence.simulate.reversible_networks import gelu, nudge_growth, round_trip_error
 
 from .plotting.explorer import (
@@ -157,81 +156,7 @@ avalanche_with_depth = Explorer(
 )
 
 
-# Memory and rounding ------------------------------------------------------------------------------
-
-_SHAPES = {
-    name: {"d_model": s.d_model, "attention_heads": s.heads}
-    for name, s in (
-        (name, shape(name)) for name in ("Llama 3.1 8B", "Llama 3.1 70B", "Llama 3.1 405B")
-    )
-}
-
-_ONE_TEXT = {"sequence_tokens": 8192, "micro_batch": 1, "bytes_per_score": 0}
-
-activations_against_depth = Explorer(
-    "activations-against-depth",
-    "Activations kept, checkpointed or rebuilt",
-    x=Sweep("layers", 1, 200, at=80, title="Depth"),
-    y=Scale("Activation memory"),
-    curves=[
-        Curve(reversible.activation_memory_stored_of_shape, "All kept"),
-        Curve(reversible.activation_memory_checkpointed_of_shape, "Checkpoints"),
-        Curve(reversible.activation_memory_reversible_of_shape, "Reversible", role="total"),
-    ],
-    given={"activation_bytes": 2},
-    controls=[
-        Control(
-            Dropdown(options=list(_SHAPES), value="Llama 3.1 70B"),
-            "width",
-            "Width and heads of",
-            rows=_SHAPES,
-        ),
-        Control(
-            FloatLogSlider(value=8192, min=3, max=5.3, step=0.05),
-            "sequence_tokens",
-            "Tokens of a sequence",
-        ),
-        Control(IntSlider(value=1, min=1, max=16), "micro_batch", "Sequences at once"),
-        Control(
-            Dropdown(options=[("computed again", 0), ("kept", 5)], value=0),
-            "bytes_per_score",
-            "Attention scores",
-        ),
-    ],
-    guess=Guess(
-        "Layers as wide as those of Llama 3.1 70B, one text of 8,192 tokens: how much does a "
-        "reversible network keep, at every depth? Draw it.",
-        draw="reversible",
-    ),
-    presets=[
-        Preset(
-            "8B, 32 layers",
-            {"width": "Llama 3.1 8B", **_ONE_TEXT, "layers": 32},
-            "",
-            "",
-        ),
-        Preset(
-            "70B, 80 layers",
-            {"width": "Llama 3.1 70B", **_ONE_TEXT, "layers": 80},
-            "activations grow linearly in layers and can be the largest footprint of training",
-            "2:12:19",
-        ),
-        Preset(
-            "405B, 126 layers",
-            {"width": "Llama 3.1 405B", **_ONE_TEXT, "layers": 126},
-            "",
-            "",
-        ),
-        Preset(
-            "Scores kept too",
-            {"width": "Llama 3.1 70B", **_ONE_TEXT, "layers": 80, "bytes_per_score": 5},
-            "",
-            "",
-        ),
-    ],
-    caption="Bytes that wait for the way back, before any splitting over chips. The buttons set "
-    "the width and the depth of a model, the selector its width alone.",
-)
+# Rounding -----------------------------------------------------------------------------------------
 
 
 def _drift(

@@ -107,7 +107,6 @@ NO_LIMIT = {
     "what-a-server-adds": "stays within what was measured",
     "one-layer-on-this-computer": "is one layer, without a cache",
     "room-for-people": "draws the batch that fits as a curve",
-    "activations-against-depth": "is about training, which keeps no caches",
     "over-racks": "spans as many racks as the reader says, and asks for time only",
 }
 LOADS = {"batch", "micro_batch", "device_batch", "context"}

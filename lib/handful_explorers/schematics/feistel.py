@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..plotting.scenes.shapes import rect, text
+from ..plotting.scenes.shapes import path, rect, text
 from .schematic import WIDTH, Number, Schematic, Step
 from .svg import arrow
 
-ROWS, TALL, WIDE = (20, 136, 252), 32, 84  # tops of the rows, and the size of a half, in pixels
-LEFT, RIGHT = WIDE / 2, WIDTH - WIDE / 2  # middles of the two halves
+ROWS, TALL, WIDE = (20, 152, 284), 32, 84  # tops of the rows, and the size of a half, in pixels
+LEFT, RIGHT, MIDDLE = WIDE / 2, WIDTH - WIDE / 2, WIDTH / 2  # middles of the halves, and of f
+SUM, LOW = 112, 24  # size of the box of a sum, which stands under the right half
+KEPT, CHANGED = "c0", "c2"  # colours of what goes on as it is, and of what is added to
 HALVES = (("x", "y"), ("new", "x"), ("last", "new"))  # in each row
 
 
@@ -42,37 +44,41 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
 
 
 def _round(row: int, step: int, schematic: Schematic) -> list[dict[str, Any]]:
-    """Draw the scramble of a row's left half, the sum, and the halves changing places."""
-    told, y, back = schematic.told, ROWS[row], step > 3
-    # The second round comes second, and on the way back it is undone first.
-    active = step >= (6 - 2 * row if back else (1, 3)[row])
-    name, scrambled = (("square", "scrambled"), ("square_new", "scrambled_new"))[row]
-    colour = "ink" if active else "soft"
-    out = [
-        rect(WIDTH / 2 - 48, y - 4, 96, TALL + 8, "c4 pale" if active else "soft outline"),
-        arrow(LEFT + WIDE / 2 + 3, y + 16, WIDTH / 2 - 52, y + 16, colour),
-        arrow(WIDTH / 2 + 50, y + 16, RIGHT - WIDE / 2 - 3, y + 16, colour),
-    ]
-    if active:
-        out += [
-            text(WIDTH / 2, y + 11, f"square: {told[name]}", "ink small", "middle"),
-            text(WIDTH / 2, y + 28, f"keep {told[scrambled]}", "ink small strong", "middle"),
+    """Draw the scramble of a row's left half, the sum, and the halves changing places.
+
+    What has not happened yet is left out, so that each step adds few arrows.
+    """
+    y, below, back = ROWS[row], ROWS[row + 1], step > 3
+    # Back through the second round first: the untouched half goes up, then the sum.
+    scrambled = step >= ((6, 4)[row] if back else (1, 3)[row])
+    summed = step >= ((6, 5)[row] if back else (2, 3)[row])
+    carried = scrambled if back else summed
+    out = _scramble(row, scrambled, schematic)
+    if carried:
+        out.append(_way((LEFT, y + TALL + 4), (RIGHT, below - 4), back, KEPT))
+    return out + (_sum(row, back, schematic) if summed else [])
+
+
+def _scramble(row: int, active: bool, schematic: Schematic) -> list[dict[str, Any]]:
+    told, y = schematic.told, ROWS[row]
+    name, kept = (("square", "scrambled"), ("square_new", "scrambled_new"))[row]
+    if not active:
+        return [
+            rect(MIDDLE - 48, y - 4, 96, TALL + 8, "soft outline"),
+            text(MIDDLE, y + 20, "scramble", "soft small", "middle"),
         ]
-    else:
-        out.append(text(WIDTH / 2, y + 20, "scramble", "soft small", "middle"))
-    below = ROWS[row + 1]
-    ends = ((LEFT, y + TALL + 4, RIGHT, below - 4), (RIGHT, y + TALL + 26, LEFT, below - 4))
-    # Back through the last round the untouched half goes first, and the other after the sum.
-    since = (6 - 2 * row, 6 - row) if back else (row + 2,) * 2
-    for (x1, y1, x2, y2), first in zip(ends, since, strict=True):
-        way = (x2, y2, x1, y1) if back else (x1, y1, x2, y2)
-        out.append(arrow(*way, "ink" if step >= first else "soft"))
-    return out + _sum(row, step, schematic)
+    return [
+        rect(MIDDLE - 48, y - 4, 96, TALL + 8, "c4 pale"),
+        text(MIDDLE, y + 11, f"square: {told[name]}", "ink small", "middle"),
+        text(MIDDLE, y + 28, f"keep {told[kept]}", "ink small strong", "middle"),
+        arrow(LEFT + WIDE / 2 + 3, y + 16, MIDDLE - 52, y + 16, KEPT, 2),
+    ]
 
 
-def _sum(row: int, step: int, schematic: Schematic) -> list[dict[str, Any]]:
-    """Write the addition under the right half, or the subtraction that takes it back."""
-    told, y = schematic.told, ROWS[row] + TALL + 18
+def _sum(row: int, back: bool, schematic: Schematic) -> list[dict[str, Any]]:
+    """Draw the addition under the right half, or the subtraction that takes it back."""
+    told, y, below = schematic.told, ROWS[row], ROWS[row + 1]
+    top, left = y + TALL + 18, WIDTH - SUM
     forwards = (
         f"{told['y']} + {told['scrambled']} = {told['sum']}",
         f"{told['x']} + {told['scrambled_new']} = {told['last']}",
@@ -81,17 +87,29 @@ def _sum(row: int, step: int, schematic: Schematic) -> list[dict[str, Any]]:
         f"{told['new']} \u2212 {told['scrambled']} = {told['below']}",
         f"{told['last']} \u2212 {told['scrambled_new']} = {told['x']}",
     )
-    if step <= 3 and step >= row + 2:
-        return [text(WIDTH, y, forwards[row], "ink", "end")]
-    if step >= 6 - row:
-        return [text(WIDTH, y, backwards[row], "ink", "end")]
-    return []
+    return [
+        rect(left + 0.5, top, SUM - 1, LOW, f"{CHANGED} outline round"),
+        text(left + SUM / 2, top + 17, (backwards if back else forwards)[row], "ink", "middle"),
+        # From the scramble down and to the right, in both directions of the cipher.
+        path([(MIDDLE, y + TALL + 6), (MIDDLE, top + LOW / 2)], "c4", 2),
+        arrow(MIDDLE, top + LOW / 2, left - 3, top + LOW / 2, "c4", 2),
+        _way((RIGHT, y + TALL + 3), (RIGHT, top - 3), back, CHANGED),
+        _way((left + 12, top + LOW + 3), (LEFT, below - 4), back, CHANGED),
+    ]
+
+
+def _way(
+    upper: tuple[float, float], lower: tuple[float, float], back: bool, colour: str
+) -> dict[str, Any]:
+    """Return an arrow between two points, downwards, or upwards on the way back."""
+    start, end = (lower, upper) if back else (upper, lower)
+    return arrow(*start, *end, colour, 2)
 
 
 feistel_round = Schematic(
     "feistel-round",
     "A scramble that nobody can undo, undone",
-    height=290,
+    height=322,
     numbers={
         "x": "= 14",
         "y": "= 73",
@@ -118,8 +136,9 @@ feistel_round = Schematic(
         Step(
             "Add the {scrambled} to the right half and again keep two digits: {new}. The left half"
             " is left as it was. Then the halves change places.",
-            "Under the right box stands {y} + {scrambled} = {sum}. Crossing arrows lead to the"
-            " second row, which now holds {new} and {x}.",
+            "Under the right box a box says {y} + {scrambled} = {sum}, with arrows from {y} and"
+            " from the scramble. One arrow leads from it to the left of the second row, {new}, and"
+            " one from the left of the first row to the right of the second, {x}.",
         ),
         Step(
             "A second round does the same with the new left half: {new} squared is {square_new},"
