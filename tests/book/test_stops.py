@@ -178,7 +178,6 @@ def test_keys_on_the_bars_context(site, shared):
     "chapter, slider, stops",
     [
         ("over-training", "hundredfold-factor_3", ["2", "2.02", "2.04", "2.06", "2.08"]),
-        ("balance-batch", "roofline-batch", ["64", "65", "66", "67", "68"]),
         ("theory-and-measurement", "what-a-server-adds-context", ["1,536", "1,540", "1,560"]),
     ],
 )
