@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from ipywidgets import FloatLogSlider, FloatSlider, IntSlider
-
 from handful import balance, latency
 from handful.scenario import page_rows, values
 
 from .plotting.explorer import (
-    Control,
     Curve,
     Dots,
     Explorer,
@@ -40,41 +37,6 @@ def _spread() -> tuple[float, float]:
                 found.append(balance.machine_balance(known) / 300)
     return min(found), max(found)
 
-
-_NO_CACHES = {"kv_bytes_per_token": 0, "kv_window_bytes": 0}
-
-roofline = Explorer(
-    "roofline",
-    "The roofline of one chip",
-    x=Sweep("arithmetic_intensity", 1, 10000, at=100),
-    y=Scale("Attainable rate of one chip", "FLOP/s"),
-    curves=[Curve(balance.attainable_flops, "Roof", role="total")],
-    given=_NO_CACHES,
-    marks=[
-        Mark(balance.ridge_intensity, "ridge"),
-        Mark(balance.arithmetic_intensity, "your decode step"),
-    ],
-    controls=[
-        # From ten on, where the step stands on the axis.
-        Control(FloatLogSlider(value=64, base=10, min=1, max=4.8, step=0.02), "batch", "Batch")
-    ],
-    readouts=[
-        Readout(balance.arithmetic_intensity, "Your step does"),
-        balance.ridge_intensity,
-        Readout(balance.machine_balance, "The same ridge, in tokens per weight read"),
-    ],
-    presets=[
-        Preset("2,000 sequences", {"batch": 2000}, "it is 2,000 unique sequences", "20:30"),
-        Preset("5,600 people", {"batch": 5600}, "", ""),
-    ],
-    guess=Guess(
-        "You know how many multiply-adds each weight needs. How many FLOPs is that for each byte "
-        "that a chip reads?",
-        mark="ridge",
-    ),
-    caption="Left of the ridge a chip waits for its memory, right of it for its arithmetic; "
-    "a larger batch moves your step right. The caches are left out.",
-)
 
 balance_against_sparsity = Explorer(
     "balance-against-sparsity",
@@ -133,44 +95,12 @@ balance_against_context = Explorer(
         ),
         Preset("Llama 3.1 70B", {"model": "Llama 3.1 70B", "precision": "fp8"}, "", ""),
     ],
+    guess=Guess(
+        "If weights were all that is multiplied, no batch would balance our rack beyond 3,400 "
+        "tokens. But attention fills 242 of 312 circles while a cache is read. Beyond which "
+        "context does no batch balance?",
+        mark="no batch balances beyond",
+    ),
     caption="Beyond the marked context, where there is one, reading caches takes longer than "
     "computing, for any batch.",
-)
-
-train = Explorer(
-    "train",
-    "The train that leaves on time",
-    kind="train",
-    controls=[
-        Control(
-            FloatSlider(value=0.02, min=0.005, max=0.05, step=0.001),
-            "batch_interval",
-            "Time between departures",
-        ),
-        Control(IntSlider(value=2000, min=10, max=2000, step=10), "seats", "Seats in each train"),
-        Control(
-            IntSlider(value=211, min=1, max=500), "answer_tokens", "Tokens in an answer, on average"
-        ),
-        Control(
-            FloatSlider(value=0.9, min=0.05, max=0.99, step=0.01),
-            "load",
-            "Load: seats wanted ÷ seats",
-        ),
-    ],
-    presets=[
-        Preset(
-            "2,000 seats",
-            {"load": 0.9, "seats": 2000, "answer_tokens": 211, "batch_interval": 0.02},
-            "wait 20 ms at worst, ride 20 ms",
-            "22:30",
-        ),
-        Preset(
-            "100 seats",
-            {"load": 0.9, "seats": 100, "answer_tokens": 211, "batch_interval": 0.02},
-            "",
-            "",
-        ),
-    ],
-    caption="A request waits for the next departure with a free seat, and keeps the seat until its "
-    "answer ends. Ticks below the bars mark the mean and the 95th percentile.",
 )

@@ -10,7 +10,7 @@ import shutil
 from urllib.parse import quote
 
 import pytest
-from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider
+from ipywidgets import Checkbox, Dropdown, FloatLogSlider
 from playwright.sync_api import expect
 
 from handful import balance, latency
@@ -161,16 +161,6 @@ def declared() -> dict[str, Explorer]:
                 )
             ],
         ),
-        Explorer(
-            "train",
-            "The train",
-            kind="train",
-            controls=[
-                Control(FloatSlider(value=0.5, min=0.1, max=1, step=0.01), "load"),
-                Control(IntSlider(value=8, min=1, max=64), "seats"),
-            ],
-            presets=[Preset("Full", {"load": 0.99}, "a claim", "22:30")],
-        ),
     ]
     return {explorer.name: explorer for explorer in every}
 
@@ -207,7 +197,7 @@ def demo(demo_page, shared):
     """Open it in a shared tab: demo("?…", width=375)."""
     tabs = []
 
-    def open_page(query: str = "", wait: str = "#explorer-train .ex", **options):
+    def open_page(query: str = "", wait: str = "#explorer-rows .ex", **options):
         tab = shared(**options)
         tabs.append(tab)
         page = tab.page

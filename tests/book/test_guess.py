@@ -22,7 +22,7 @@ pytestmark = pytest.mark.browser
 
 ASKING = {name: one for name, one in explorers().items() if one.guess}
 DRAWN = sorted(name for name, one in ASKING.items() if one.guess.kind == "draw")
-ROOFLINE, STEP, PRICE = "roofline", "latency-against-batch", "price-to-cache"
+CONTEXT, STEP, PRICE = "balance-against-context", "latency-against-batch", "price-to-cache"
 
 
 def flat(text: str) -> str:
@@ -193,9 +193,11 @@ def test_paper_shows_the_plot_and_the_question_is_back_afterwards(ask):
     assert asked.values() == before
 
 
-@pytest.mark.parametrize("query", ["?e.roofline.batch=300", "?model=Llama%203.1%2070B"])
+@pytest.mark.parametrize(
+    "query", ["?e.balance-against-context.context=300", "?model=Llama%203.1%2070B"]
+)
 def test_a_link_that_carries_a_state_asks_nothing(ask, query):
-    asked = ask(ROOFLINE, query)
+    asked = ask(CONTEXT, query)
     expect(asked.figure.locator(".ex-svg .ex-curve.ex-total")).to_be_visible()
     expect(asked.show).to_have_count(0)
 
@@ -272,7 +274,7 @@ def test_a_value_is_typed_with_its_unit(ask):
     asked.page.keyboard.press("Enter")
     expect(asked.rings.nth(3)).to_be_focused()
     expect(asked.rings.nth(3)).to_have_attribute("aria-valuetext", "40\u00a0ms")
-    asked = ask(ROOFLINE).asks()
+    asked = ask(CONTEXT).asks()
     asked.figure.locator(".ex-cursor").focus()
     asked.page.keyboard.type("200")
     asked.page.keyboard.press("Enter")
@@ -291,7 +293,7 @@ def test_keys_go_to_both_ends(ask):
         expect(ring).to_have_attribute("aria-valuenow", end)
 
 
-@pytest.mark.parametrize("name", [STEP, PRICE, ROOFLINE])
+@pytest.mark.parametrize("name", [STEP, PRICE, CONTEXT])
 def test_by_finger_a_swipe_scrolls_and_a_tap_or_a_sideways_stroke_sets(ask, name):
     asked = ask(name, width=390, height=844, has_touch=True, is_mobile=True).asks()
     stage = asked.figure.locator(".ex-surface")
@@ -330,13 +332,13 @@ def test_a_finger_moves_a_ring_up_and_down_and_the_page_stays(ask):
 
 
 def test_a_guess_is_kept_and_told_in_the_text(ask):
-    asked = ask(ROOFLINE).asks()
+    asked = ask(CONTEXT).asks()
     assert asked.page.locator("#after").inner_text() == "It is so."
     asked.figure.locator(".ex-cursor").focus()
     asked.page.keyboard.type("200")
     asked.page.keyboard.press("Enter")
     asked.show.click()
-    told = "It is so (your guess: 200 FLOP/B)."
+    told = "It is so (your guess: 200 tokens)."
     assert flat(asked.page.locator("#after").inner_text()) == told
     said = asked.verdict.inner_text()
     asked.page.reload()
@@ -348,7 +350,7 @@ def test_a_guess_is_kept_and_told_in_the_text(ask):
     expect(asked.figure.locator(".ex-cursor")).to_be_focused()
     asked.page.keyboard.press("End")
     asked.show.click()
-    assert "10,000 FLOP/B" in flat(asked.page.locator("#after").inner_text())
+    assert "1 million tokens" in flat(asked.page.locator("#after").inner_text())
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -393,7 +395,7 @@ def test_who_never_wants_to_be_asked_is_asked_nowhere_and_can_take_it_back(ask, 
     asked = ask(STEP).asks()
     asked.button("Never ask me").click()
     expect(asked.figure.locator(".ex-values")).to_be_visible()
-    asked.page.goto(f"{address}{ROOFLINE}.html")
+    asked.page.goto(f"{address}{CONTEXT}.html")
     expect(asked.figure.locator(".ex-svg .ex-curve.ex-total")).to_be_visible()
     expect(asked.show).to_have_count(0)
     asked.button("Guess").click()
@@ -404,11 +406,11 @@ def test_who_never_wants_to_be_asked_is_asked_nowhere_and_can_take_it_back(ask, 
 
 
 def test_a_question_is_about_the_books_machine_and_asked_beside_no_other(ask):
-    asked = ask(ROOFLINE).asks()
+    asked = ask(CONTEXT).asks()
     chip = asked.page.locator("#bar-hardware")
-    chip.select_option("A100 80GB")
+    chip.select_option("GB300 NVL72")
     expect(asked.show).to_be_hidden()
-    expect(asked.figure.locator(".ex-scene")).to_contain_text("Shown for A100")
+    expect(asked.figure.locator(".ex-scene")).to_contain_text("Shown for GB300")
     expect(asked.button("Guess")).to_be_hidden()
     asked.page.get_by_role("button", name="Reset to the book").click()
     asked.button("Guess").click()
@@ -416,11 +418,11 @@ def test_a_question_is_about_the_books_machine_and_asked_beside_no_other(ask):
     asked.guess_by_mouse()
     asked.show.click()
     said = flat(asked.verdict.inner_text())
-    assert f"here it is {truth(ASKING[ROOFLINE])}" in said and "That was asked" not in said
+    assert f"here it is {truth(ASKING[CONTEXT])}" in said and "That was asked" not in said
     expect(asked.figure.locator(".ex-scene")).to_contain_text("Shown for GB200 NVL72")
     # Afterwards the plot follows the bar like any other, and the comparison says of what it is.
-    chip.select_option("A100 80GB")
-    expect(asked.figure.locator(".ex-scene")).to_contain_text("Shown for A100")
+    chip.select_option("GB300 NVL72")
+    expect(asked.figure.locator(".ex-scene")).to_contain_text("Shown for GB300")
     expect(asked.verdict).to_contain_text("That was asked for GB200 NVL72, DeepSeek-V3, ")
     expect(asked.button("Guess again")).to_be_hidden()
 
@@ -442,13 +444,13 @@ def test_a_moved_control_is_told_beside_the_comparison(ask):
     [
         "{",
         "7",
-        '{"of":{"roofline":{"at":"x"}}}',
-        '{"of":{"roofline":{"at":[-1]}}}',
-        '{"of":{"roofline":{"at":[1,2,3]}}}',
+        '{"of":{"balance-against-context":{"at":"x"}}}',
+        '{"of":{"balance-against-context":{"at":[-1]}}}',
+        '{"of":{"balance-against-context":{"at":[1,2,3]}}}',
     ],
 )
 def test_damaged_guesses_are_none(ask, kept):
-    asked = ask(ROOFLINE).asks()
+    asked = ask(CONTEXT).asks()
     asked.page.evaluate("(text) => localStorage.setItem('handful-guesses', text)", kept)
     asked.page.reload()
     expect(asked.figure.locator(".ex-cursor")).to_be_visible()
@@ -456,7 +458,7 @@ def test_damaged_guesses_are_none(ask, kept):
 
 
 def test_a_browser_that_keeps_nothing_asks_all_the_same(ask):
-    asked = ask(ROOFLINE, own=True)
+    asked = ask(CONTEXT, own=True)
     asked.page.add_init_script(
         "Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied'); } })"
     )
@@ -473,7 +475,7 @@ def test_a_browser_that_keeps_nothing_asks_all_the_same(ask):
 
 @pytest.mark.skipif(not AXE, reason="axe-core is not installed")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", [STEP, PRICE, ROOFLINE])
+@pytest.mark.parametrize("name", [STEP, PRICE, CONTEXT])
 def test_axe_finds_nothing_in_any_state(ask, name, scheme):
     asked = ask(name, bypass_csp=True).asks()
     asked.page.evaluate(AXE)

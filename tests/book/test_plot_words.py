@@ -126,7 +126,7 @@ PRESS_EACH = f"""async (figure) => {{
 @pytest.mark.parametrize(
     "page_of, name",
     [
-        ("balance-batch", "roofline"),
+        ("latency-and-cost", "fast-and-slow"),
     ],
 )
 def test_two_rules_side_by_side_have_words_apart_on_the_narrowest_phone(

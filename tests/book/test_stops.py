@@ -177,7 +177,6 @@ def test_keys_on_the_bars_context(site, shared):
 @pytest.mark.parametrize(
     "chapter, slider, stops",
     [
-        ("balance-batch", "roofline-batch", ["64", "65", "66", "67", "68"]),
         ("theory-and-measurement", "what-a-server-adds-context", ["1,536", "1,540", "1,560"]),
     ],
 )

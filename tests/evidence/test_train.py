@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from handful import balance, facts, queueing
 from handful_evidence.simulate import train
-from handful_explorers.balance import train as page_train
 
 T = 0.02
 
@@ -282,24 +281,6 @@ def test_simulation_stands_beside_theory_for_each_load():
     # Half a beat's wait and the ride, where nobody queues.
     assert half.mean_delay == pytest.approx(1.5 * T, rel=0.02)
     assert half.delay_bound == pytest.approx(2 * T)
-
-
-def test_the_page_runs_the_same_trains():
-    shown = page_train.values(batch_interval=T, seats=40, load=0.9, answer_tokens=30)
-    count = len(shown["arrivals"])
-    arrivals, lengths = (
-        train.poisson_arrivals(0.9 * 40 / T / 30, count, 1),
-        train.answer_lengths(30, count, 2),
-    )
-    aboard = train.answer_lengths(30, 36, 3)
-    assert shown["arrivals"] == pytest.approx(arrivals, rel=1e-12) and shown["lengths"] == lengths
-    assert shown["delays"] == pytest.approx(
-        train.delays(arrivals, T, 40, lengths, aboard), rel=1e-9
-    )
-    assert shown["missed"] == pytest.approx(
-        missed(arrivals, train.depart(arrivals, T, 40, lengths, aboard))
-    )
-    assert shown["missed"] == pytest.approx(train.left_behind(0.9, 40, 1, 30), rel=0.2)
 
 
 @pytest.mark.parametrize(

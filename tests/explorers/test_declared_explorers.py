@@ -95,7 +95,6 @@ def test_a_picture_stays_within_its_frame(name, width):
 
 
 NO_LIMIT = {
-    "roofline": "leaves the caches out",
     "balance-against-context": "draws the batch that fits as a curve",
     "your-balance": "draws the batch that fits as a curve",
     "wall": "draws the context that fits as a curve",

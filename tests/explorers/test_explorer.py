@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ipywidgets import Checkbox, Dropdown, FloatLogSlider, FloatSlider, IntSlider, Text
 
-from handful import balance, latency, queueing
+from handful import balance, latency
 from handful.symbolic.quantities import QuantityError
 from handful_evidence import measured
 from handful_explorers.plotting import widget
@@ -362,42 +362,6 @@ def test_stack_and_parametric():
     assert frontier.kind == "parametric"
     assert frontier.spec()["across"]["unit"] == "token/s"
     assert frontier.alt_text().startswith("Tokens a second falls")
-
-
-def test_train():
-    train = Explorer(
-        "train",
-        "Train",
-        kind="train",
-        controls=[
-            Control(FloatSlider(value=0.5, min=0.1, max=1), "load"),
-            Control(IntSlider(value=8, min=1, max=64), "seats"),
-            Control(IntSlider(value=20, min=1, max=64), "answer_tokens"),
-        ],
-    )
-    calm, busy, short = (
-        train.values(load=0.1, seats=40),
-        train.values(load=0.9),
-        train.values(load=0.9, answer_tokens=1),
-    )
-    assert calm["worst"] <= 2 * calm["interval"] and calm["missed"] < 1e-4
-    assert busy["worst"] > 2 * busy["interval"] and busy["missed"] > 0.3
-    # A seat that is held for longer is missed more often, at the same load: Erlang's formula says
-    # 0.70 of M/M/8.
-    assert short["missed"] < busy["missed"] < queueing.erlang_c(8, 7.2)
-    for v in (busy, short):
-        # Nobody leaves before coming, and no train carries more than its seats, those who sat at
-        # the start included.
-        trains = np.round(np.array(v["departures"]) / v["interval"]).astype(int)
-        assert np.all(np.array(v["departures"]) >= np.array(v["arrivals"]) - 1e-12)
-        ends = np.concatenate([trains + v["lengths"], v["aboard"]])
-        riding = np.cumsum(
-            np.bincount(trains, minlength=ends.max() + 1)
-            - np.bincount(ends, minlength=ends.max() + 1)
-        )
-        assert (len(v["aboard"]) + riding).max() == 8
-    with pytest.raises(ExplorerError, match="the nearest are: seats"):
-        Explorer("train", "Train", kind="train", controls=[Control(IntSlider(), "seat")])
 
 
 def test_rows_set_several_symbols_at_once():

@@ -32,11 +32,7 @@ from handful_site import bootstrap, social
 
 EXPLORERS = social.explorers()
 PLOTS = sorted(name for name, explorer in EXPLORERS.items() if not explorer.scene)
-PICTURES = sorted(
-    name
-    for name, explorer in EXPLORERS.items()
-    if explorer.scene and hasattr(scenes.find(explorer.kind), "picture")
-)
+PICTURES = sorted(name for name, explorer in EXPLORERS.items() if explorer.scene)
 # What the letters behind a number multiply it by; on an axis of bytes "M" begins "MB".
 LETTERS = {
     "p": 1e-12,
@@ -155,25 +151,20 @@ def spots(axes, name: str) -> tuple[list[Label], list[Label]]:
     ]
 
 
-@pytest.mark.parametrize("name", [*PLOTS, "train"])
+@pytest.mark.parametrize("name", PLOTS)
 def test_ticks_say_the_values_at_which_they_stand(name):
     explorer = EXPLORERS[name]
     axes = still(name).axes[0]
     _, high = axes.figure.get_size_inches() * 72
-    units = ("s", None)
-    if not explorer.scene:
-        x = (
-            explorer.across[1].unit or explorer.across[0].gives.unit
-            if explorer.across
-            else find(explorer.x.name).unit
-        )
-        units = x, explorer.y_unit
+    x = (
+        explorer.across[1].unit or explorer.across[0].gives.unit
+        if explorer.across
+        else find(explorer.x.name).unit
+    )
+    units = x, explorer.y_unit
     for axis, found, unit, vertical in zip(
         (axes.xaxis, axes.yaxis), spots(axes, name), units, (0, 1), strict=True
     ):
-        if unit is None:
-            assert not found
-            continue
         low, high_end = sorted(axis.get_view_interval())
         at = [
             value for value in axis.get_majorticklocs() if low * 0.999 <= value <= high_end * 1.001
@@ -285,13 +276,6 @@ def test_words_and_table_beside_a_figure_are_the_explorers_own():
         *rows,
     ]
     assert "$0.033" in " ".join(text.text for text in page.select("svg text"))
-
-
-def test_the_train_says_its_titles_and_colours():
-    axes = still("train").axes[0]
-    ticks = Counter(label.text for found in spots(axes, "train") for label in found)
-    titles = ["Time", "Requests, in order of arrival", "waiting", "riding"]
-    assert Counter(label.text for label in drawn("train")) - ticks == Counter(titles)
 
 
 @pytest.mark.parametrize("name", sorted(EXPLORERS))

@@ -85,17 +85,14 @@ def draw(explorer: Explorer, state: dict[str, Any], width: float, height: float)
 def _draw(explorer: Explorer, state: dict[str, Any], width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
-    if explorer.kind in scenes.KINDS and hasattr(scene := scenes.find(explorer.kind), "picture"):
-        tall, drawn = scene.picture(explorer.values(**state), 720)
+    if explorer.kind in scenes.KINDS:
+        tall, drawn = scenes.find(explorer.kind).picture(explorer.values(**state), 720)
         figure = Figure(figsize=(width, width * tall / 720), layout=None)
         shapes.draw(figure.add_axes((0, 0, 1, 1)), tall, drawn, 720)
         return figure
     figure = Figure(figsize=(width, height), layout=None)
     axes = quiet_axes(figure, (0.085, 0.13, 0.69, 0.78))
-    if explorer.kind in scenes.KINDS:
-        scenes.find(explorer.kind).draw(axes, explorer.values(**state))
-    else:
-        _curves(axes, explorer, state)
+    _curves(axes, explorer, state)
     return figure
 
 

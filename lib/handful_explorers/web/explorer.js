@@ -14,7 +14,6 @@ import { Plot } from "./plot.js";
 import { comesWith, defaults, label, store, valuesOf } from "./scenario.js";
 import { entries, readState, writeState } from "./state.js";
 import { Scene } from "./scenes/scene.js";
-import { Train } from "./scenes/train.js";
 import { Steady } from "./steady.js";
 import { Stops } from "./stops.js";
 import { symbols } from "./tree.js";
@@ -89,7 +88,6 @@ export function mount(
 
 /** @param {Spec} spec */
 function modelOf(spec) {
-  if (spec.kind === "train" && !spec.x) return new Train(spec);
   return spec.x ? new Model(spec) : new Scene(spec);
 }
 
@@ -740,7 +738,7 @@ export class Explorer {
     );
   }
 
-  /** @param {Scene | Train} drawing */
+  /** @param {Scene} drawing */
   drawScene(drawing) {
     put(this.scene, "text", this.sceneText());
     this.stage.hidden = this.values.hidden = Boolean(this.problem);

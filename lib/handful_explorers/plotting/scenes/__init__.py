@@ -13,11 +13,10 @@ Each has a twin in JavaScript, which lies beside it and has the same name.  A mo
 - ``rows(values)``: head and rows of the data table.
 
 The twin exports the same functions; tests hold numbers, words, table and shapes of both against
-each other in a browser.  ``train`` draws itself instead of listing shapes, since it moves hundreds
-of lines in each frame.
+each other in a browser.
 
->>> sorted(set(KINDS) & {"bars", "train"})
-['bars', 'train']
+>>> sorted(set(KINDS) & {"bars", "strip"})
+['bars', 'strip']
 >>> find("bars").INPUTS
 {}
 """
