@@ -8,7 +8,6 @@ import bars from "./bars.js";
 import distribution from "./distribution.js";
 import { make, round, write } from "./draw.js";
 import feistel from "./feistel.js";
-import gantt from "./gantt.js";
 import growth from "./growth.js";
 import laps from "./laps.js";
 import scatter from "./scatter.js";
@@ -31,7 +30,6 @@ export const KINDS = {
   bars,
   distribution,
   feistel,
-  gantt,
   growth,
   laps,
   scatter,
