@@ -84,6 +84,8 @@ def test_how_thin_a_stage_may_be():
 
     assert 0.8 < ratio(1) < 1 < 1.5 < ratio(2)
     assert 61 // 2 == 30  # "some thirty racks"
+    layer = of(f"step_time {CROWD}") / 61
+    assert 40e-6 < layer < 45e-6 and of(f"{HOP} wire_latency=0") < 0.6 * layer
 
 
 def test_a_hop_is_a_hundred_times_shorter_than_was_guessed():
