@@ -42,27 +42,22 @@ def test_the_cable_is_idle_and_a_token_takes_as_long():
     assert of(f"compute_time {CROWD}") + of(f"attention_time {CROWD}") < step
 
 
-def test_the_halves_differ_by_a_twentieth():
+def test_both_racks_work_nearly_all_the_time():
+    """Two crowds, and the thirty-two layers and twenty-nine of the drawing."""
     weights, caches = of(f"full_weight_time {OURS}"), of(f"kv_time {CROWD}")
     here, there = (weights / 2 + caches * layers / 61 for layers in (32, 29))
-    assert here / there == pytest.approx(1.05, abs=0.01)
-    # Two crowds: the slower rack sets the pace, and has no wait although hops take time.
+    # The slower rack sets the pace, and has no wait although hops take time.
     hops = of(f"{HOP} wire_latency=3.7e-6") + 3.7e-6
     assert here + there + hops < 2 * here
     assert 1 - there / here == pytest.approx(1 / 20, abs=0.005)
 
 
-def test_crossing_through_layers_takes_longer_than_a_step():
-    def through(crowd: str) -> float:
-        return of(
-            f"communication_time devices=144 domain_devices=72 scale_out_bandwidth=50e9 {crowd}"
-        )
-
-    assert through(CROWD) > 1.5 * of(f"step_time {CROWD}")
-    both = CROWD.replace("5760", "11520")
-    assert through(both) > 2 * of(f"step_time {CROWD}")
+def test_copies_of_a_token_inside_a_rack_and_across():
     shape = facts.get("shapes", "DeepSeek-V3")
-    assert shape["layers"] == 32 + 29 and shape["layers"] - shape["dense_layers"] == 58
+    assert shape["layers"] == 32 + 29 and shape["layers"] - shape["dense_layers"] == 2 * 29
+    assert 2 * 8 * 29 == 464
+    ratio = "traffic_time_ratio active_experts=8 layers_per_stage=29 bandwidth_ratio=18"
+    assert of(ratio) == 464 / 18 == pytest.approx(26, abs=0.5)
 
 
 def test_half_the_crowd_makes_a_token_cost_nearly_half_as_much_again():
@@ -70,8 +65,7 @@ def test_half_the_crowd_makes_a_token_cost_nearly_half_as_much_again():
     apart = 2 * of(f"step_time {CROWD.replace('5760', '2880')}")
     assert apart / of(f"step_time {CROWD}") == pytest.approx(1.45, abs=0.005)
     fixed = of(f"fixed_time {OURS}")
-    real = (apart + 2 * fixed) / (of(f"step_time {CROWD}") + fixed)
-    assert real == pytest.approx(1.8, abs=0.02)
+    assert (apart + 2 * fixed) / (of(f"step_time {CROWD}") + fixed) > 1.45  # latency and all
 
 
 def test_weights_are_a_twentieth_of_the_rack_and_too_many_for_eight_chips():
@@ -79,6 +73,7 @@ def test_weights_are_a_twentieth_of_the_rack_and_too_many_for_eight_chips():
     assert weights / of(f"domain_capacity {OURS}") == pytest.approx(1 / 20, rel=0.01)
     node = of('domain_memory hardware="H100 SXM" precision=fp8')
     assert weights / 2 < 0.6 * node < node < weights
+    assert 16 * weights / of(f"domain_capacity {OURS}") == pytest.approx(0.8, abs=0.005)
 
 
 def test_how_thin_a_stage_may_be():
@@ -88,12 +83,9 @@ def test_how_thin_a_stage_may_be():
         )
 
     assert 0.8 < ratio(1) < 1 < 1.5 < ratio(2)
-    of_bytes = "active_experts=8 dispatch_bytes=1 combine_bytes=2 activation_bytes=2"
-    two = of(f"traffic_time_ratio_of_bytes layers_per_stage=2 bandwidth_ratio=18 {of_bytes}")
-    assert two == pytest.approx(2 * 8 * 3 / (18 * 2))
+    assert 61 // 2 == 30  # "some thirty racks"
     layer = of(f"step_time {CROWD}") / 61
     assert 40e-6 < layer < 45e-6 and of(f"{HOP} wire_latency=0") < 0.6 * layer
-    assert 61 // 2 == 30  # "pipelines of thirty racks"
 
 
 def test_a_hop_is_a_hundred_times_shorter_than_was_guessed():
@@ -110,61 +102,29 @@ def test_four_micro_batches_fill_four_racks_and_five_where_hops_take_a_quarter()
 
 
 def test_bubbles_that_are_told_in_words():
-    assert of("bubble_of_ideal pipeline_stages=4 micro_batches=8") == 3 / 8
+    """Nine units beside twelve, the same with 1F1B, and a third of it with zero bubble."""
     assert of("bubble_of_total pipeline_stages=4 micro_batches=4") == 9 / (9 + 12)
-    assert of("bubble_of_ideal pipeline_stages=16 micro_batches=120") == 1 / 8
-    assert measured.micro_batches() == 120
     for name in ("v3_stages", "llama3_stages"):
         assert facts.get("measured_pipelines", name)["value"] == 16
-    runs = {name: pipeline.run(plan(4, 8), 1.0, 2.0, 1.0) for name, plan in SCHEDULES.items()}
-    assert {name: max(run.held) for name, run in runs.items()} | {"dual_pipe": 0} == {
-        "gpipe": 8,
-        "1f1b": 4,
-        "interleaved": 5.5,
-        "zero_bubble": 4,
-        "dual_pipe": 0,
+    runs = {
+        name: pipeline.run(SCHEDULES[name](4, 8), 1.0, 2.0, 1.0)
+        for name in ("gpipe", "1f1b", "zero_bubble")
     }
-    for name, request in FORMS.items():
-        assert of(f"{request} pipeline_stages=4 micro_batches=8") == pytest.approx(
-            runs[name].bubble / runs[name].makespan
-        )
+    assert {name: (max(run.held), run.bubble) for name, run in runs.items()} == {
+        "gpipe": (8, 9),
+        "1f1b": (4, 9),
+        "zero_bubble": (4, 3),
+    }
 
 
 SCHEDULES = pipeline.SCHEDULES
-_PASSES = "forward_time=1 backward_time=2 weight_gradient_time=1"
-FORMS = {
-    "gpipe": "bubble_of_total",
-    "1f1b": "bubble_of_total",
-    "interleaved": "bubble_of_total_interleaved model_chunks=2",
-    "zero_bubble": f"bubble_of_total_zero_bubble {_PASSES}",
-    "dual_pipe": f"bubble_of_total_dual_pipe {_PASSES}",
-}
 
 
-def test_what_was_measured_waits_nearly_as_long_as_1f1b_and_hides_more_than_it_saves():
+def test_what_was_measured_waits_nearly_as_long_as_1f1b():
     found, parts, whole = measured.reconstructed(), measured.parts(), measured.step_time()
-    plain, clever, waited = found["bubble_1f1b"], found["bubble_formula"], parts["v3_bubble"]
-    assert 0.85 < waited / plain < 1 and clever < 2 / 3 * waited
-    assert (waited - clever) / (plain - clever) > 0.6  # most of the saving is gone
+    assert 0.85 < parts["v3_bubble"] / found["bubble_1f1b"] < 1
     assert parts["v3_overlapped"] / whole == pytest.approx(0.7, abs=0.01)
-    hidden = parts["v3_overlapped"] * (
-        (found["forward"] + found["backward"]) / found["overlapped"] - 1
-    )
-    assert hidden == pytest.approx(1.2, abs=0.05) and hidden > plain - clever
-    # The passes as the chapter's formulas have them.
-    of_four_digits = {"forward": 0.0491, "backward": 0.1074, "weights": 0.0209}
-    assert all(round(found[name], 4) == value for name, value in of_four_digits.items())
-    assert round(found["overlapped"], 4) == 0.1438 and waited / whole == pytest.approx(
-        0.1, abs=0.01
-    )
-
-
-def test_dual_pipe_gains_little_on_zero_bubble_in_a_long_step():
-    zero, dual = (
-        of(f"{FORMS[name]} pipeline_stages=16 micro_batches=120")
-        for name in ("zero_bubble", "dual_pipe")
-    )
-    assert 0.9 < dual / zero < 1
+    assert parts["v3_bubble"] / whole == pytest.approx(0.1, abs=0.01)
 
 
 def test_interleaving_halves_the_wait():
@@ -173,8 +133,3 @@ def test_interleaving_halves_the_wait():
         for name in ("1f1b", "interleaved")
     ]
     assert waits == [9, 4.5]
-
-
-def test_a_dense_layer_is_many_times_as_wide_as_an_expert():
-    wide = facts.get("shapes", "Llama 3.1 405B")["ffn_dim"]
-    assert wide > 20 * facts.get("shapes", "DeepSeek-V3")["expert_dim"]

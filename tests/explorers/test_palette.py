@@ -138,7 +138,7 @@ def test_still_pictures_have_the_same_colours_and_each_its_dashes():
 def test_every_colour_of_still_pictures_turns_with_the_theme():
     drawn = [
         figure.inline_svg(social.explorers()[name])
-        for name in ("avalanche-with-depth", "schedules", "laps", "wall")
+        for name in ("avalanche-with-depth", "laps", "wall")
     ]
     used = {found for svg in drawn for found in re.findall(r'(fill|stroke)="(#\w{6})"', svg)}
     used |= {

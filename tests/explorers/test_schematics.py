@@ -298,7 +298,7 @@ def test_between_layers_in_words_and_lengths():
     assert len({work["y"] for work in works}) == 2 and works[0]["y"] == works[2]["y"]
     whole = boxes(one, 1)["work 0"]["w"] + 1
     assert works[0]["w"] + 1 == pytest.approx(whole / 2)
-    assert value("crossing") / value("half") == pytest.approx(value("use"))
+    assert value("crossing") / value("half") < 0.02  # next to nothing to do
     stripes = [s for s in one.pictures[1] if s.get("k", "").startswith("layer")]
     assert len(stripes) == value("layers")
     assert sum(s["x"] < WIDTH / 2 for s in stripes) == value("here")

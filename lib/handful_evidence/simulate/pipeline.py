@@ -302,27 +302,6 @@ SCHEDULES: dict[str, Callable[[int, int], Schedule]] = {
 }
 
 
-def allowed_sizes(name: str, stages: int, micro_batches: int) -> tuple[int, int]:
-    """Return the sizes nearest above those wanted for which the named schedule exists.
-
-    >>> (
-    ...     allowed_sizes("interleaved", 4, 6),
-    ...     allowed_sizes("dual_pipe", 3, 6),
-    ...     allowed_sizes("1f1b", 3, 1),
-    ... )
-    ((4, 8), (4, 8), (3, 1))
-    """
-    _check(stages, micro_batches)
-    if name == "interleaved":
-        micro_batches += -micro_batches % stages
-    elif name == "dual_pipe":
-        stages += stages % 2
-        micro_batches = max(micro_batches + micro_batches % 2, 2 * stages)
-    elif name not in SCHEDULES:
-        raise ScheduleError(f"There is no schedule {name!r}; there are {', '.join(SCHEDULES)}.")
-    return stages, micro_batches
-
-
 def run(
     schedule: Schedule,
     forward: float,

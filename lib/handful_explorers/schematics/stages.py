@@ -182,7 +182,6 @@ between_layers = Schematic(
         f" {MODEL}",
         "step": f"step_time {CROWD}",
         "half": f"stage_time_of_step pipeline_stages=2 {CROWD}",
-        "use": f"port_use pipeline_stages=2 {PORT} {CROWD}",
     },
     steps=[
         Step(
@@ -205,10 +204,11 @@ between_layers = Schematic(
             " of a rack a token moves {inside_here} on the left and {inside_there} on the right.",
         ),
         Step(
-            "After its last layer here the token crosses, as a single copy of {copy}. For the"
-            " tokens of all {people} people the cable is busy for {crossing}.",
+            "After its last layer here the token crosses, as a single copy of {copy}. The"
+            " stroke in the chart shows for how long the tokens of all {people} people keep the"
+            " cable busy.",
             "The token is on the cable between the racks. In the chart a stroke hardly wider than"
-            " a line shows how long the cable is busy.",
+            " a line shows that the cable is busy for {crossing}.",
         ),
         Step(
             "Look at the clock. While the other rack does its half this one waits, and then it is"
@@ -219,7 +219,7 @@ between_layers = Schematic(
         ),
         Step(
             "So let in a second crowd, half a step behind the first. Now both racks work nearly all"
-            " the time, for {crowds} people, and the cable is busy for {use} of it.",
+            " the time, for {crowds} people, and the cable still has next to nothing to do.",
             "Bars of a second colour, the second crowd, fill the gaps of both racks. The strokes"
             " on the cable stay thin and far apart.",
         ),
@@ -366,10 +366,10 @@ training_turns = Schematic(
             " room. The backward passes begin at the bottom row.",
         ),
         Step(
-            "Each rack works for {work_3} units and waits for {wait_3}: three forward and three"
-            " backward passes, for the other three racks. The first rack waits in the middle, the"
-            " last one at both ends.",
-            "The passes of four micro-batches fill the rows but for a gap of {wait_3} units in"
+            "The first rack waits in the middle and the last one at both ends, but all of them wait"
+            " equally long. Count for how many passes that is, and whose they are.",
+            "Each rack works for {work_3} units of time. The passes of four micro-batches fill the"
+            " rows but for a gap of {wait_3} units in"
             " each, which lies in the middle of the first row and at both ends of the last.",
         ),
         Step(

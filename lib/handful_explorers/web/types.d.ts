@@ -440,7 +440,6 @@ interface Plan {
   devices: number;
   stages: number;
   orders: Piece[][][];
-  deviceOf: (stream: number, stage: number) => number;
   chunks: number;
 }
 interface Played {

@@ -182,7 +182,6 @@ export function checkSchedule({ schedule, wrong }, text, values) {
     devices: goal.stages,
     stages: goal.stages,
     orders: orders.map((order) => order.map((piece) => [piece])),
-    deviceOf: (stream, stage) => stage,
     chunks: 1,
   };
   try {

@@ -1,11 +1,17 @@
 // Decoding through a pipeline, a lap a token (laps.py is the twin).
 import { formatValue } from "../units.js";
-import { LEFT, clean, plain } from "./gantt.js";
 import { circle, decode } from "./pipeline.js";
 import { line, rect, text } from "./shapes.js";
 
 const LAPS = 3,
-  ROUNDS = 60;
+  ROUNDS = 60,
+  LEFT = 22;
+
+// Without the dust of many additions.
+/** @param {number} x */
+const clean = (x) => Math.floor(x * 1e9 + 0.5) / 1e9;
+/** @param {number} x */
+const plain = (x) => formatValue(x, "1", 3);
 
 /** @typedef {ReturnType<typeof run>} View */
 

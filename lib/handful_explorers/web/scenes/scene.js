@@ -7,7 +7,6 @@ import { formatNamed } from "../units.js";
 import bars from "./bars.js";
 import { make, round, write } from "./draw.js";
 import feistel from "./feistel.js";
-import gantt from "./gantt.js";
 import growth from "./growth.js";
 import laps from "./laps.js";
 import scatter from "./scatter.js";
@@ -29,7 +28,6 @@ import strip from "./strip.js";
 export const KINDS = {
   bars,
   feistel,
-  gantt,
   growth,
   laps,
   scatter,
