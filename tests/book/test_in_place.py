@@ -126,12 +126,9 @@ def test_a_term_opens_its_definition(page):
     assert re.sub(r"\s+", " ", defined.locator("p").first.inner_text()) == said
 
 
-@pytest.mark.parametrize("name", ["fast-mode-six-times", "hop-a-few-ms"])
-def test_a_badge_opens_what_was_said_when_and_why(tab, site, name):
+def test_a_badge_opens_what_was_said_when_and_why(page):
+    name = "fast-mode-six-times"
     claim = find(name)
-    tab.open(f"{site}{claim.chapter}.html")
-    page = tab.page
-    page.locator(".live[role=button]").first.wait_for(state="attached")
     badge = page.locator(f"a.claim[href$='#claim-{name}']").first
     badge.focus()
     page.keyboard.press("Enter")
