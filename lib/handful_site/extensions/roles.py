@@ -122,8 +122,8 @@ def where(asked: condition) -> dict:
 def guess(text: str) -> str:
     """Return the name of an explorer, or of a chapter's question, that asks for a guess.
 
-    >>> guess("roofline")
-    'roofline'
+    >>> guess("latency-against-batch")
+    'latency-against-batch'
     """
     from handful_site.social import explorers
 
