@@ -110,12 +110,12 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
         (
             "Stages work",
             format_value(v["utilisation"], "%"),
-            f"closed form {format_value(v['closed_utilisation'], '%')}",
+            f"by the formula {format_value(v['closed_utilisation'], '%')}",
         ),
         (
             "From token to token, in work of one stage",
             plain(v["latency"]),
-            f"closed form {plain(v['closed_latency'])}",
+            f"by the formula {plain(v['closed_latency'])}",
         ),
         (
             "Caches held on each stage",
