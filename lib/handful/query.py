@@ -243,6 +243,7 @@ COLUMN_UNITS = (
     (r"_watts$", "W", 1),
     (r"usd_per_mtok$", "$/token", 1e-6),
     (r"usd_per_chip_hour", "$/device/s", 1 / 3600),
+    (r"usd_per_gb_(low|high)$", "$/B", 1e-9),
     (r"tokens_per_s", "token/s", 1),
     (r"_ms$", "s", 1e-3),
     (r"^seconds$", "s", 1),

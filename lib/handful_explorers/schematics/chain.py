@@ -119,16 +119,17 @@ chained_memory = Schematic(
         ),
         Step(
             "Move half of the layers to a second rack. Half of the weights leave the first rack,"
-            " and so does half of every cache: half of its memory is empty. But while the second"
-            " rack works for these people, the first one waits.",
+            " and so does half of every cache: half of its memory is empty. But a token needs the"
+            " first half of the layers before the second, so while one rack works, the other"
+            " waits.",
             "Two racks, each with half of the layers. On the first lie {weights_2} of weights and"
             " {cache_2} of each cache, {caches_2_1} in all: half of the bar is empty. The first"
             " rack waits while the second works.",
         ),
         Step(
             "So let in a second crowd, as large as the first, and let the racks swap crowds. Its"
-            " caches need room as well, half of each on either rack. The bar is full again, except"
-            " for the room that the weights have left.",
+            " caches need room as well, half of each on either rack. The bar is full again, but for"
+            " the sliver that the weights vacated.",
             "Both racks work, for {all_2} people. The caches of two crowds lie on the first rack,"
             " {caches_2_2}; a narrow strip of the bar is empty.",
         ),
@@ -141,8 +142,8 @@ chained_memory = Schematic(
             " rack.",
         ),
         Step(
-            "Only weights have really left: seven eighths of them. The room they free takes {more}"
-            " more people for each rack, about {gained} in the whole chain.",
+            "Only weights have really moved out, seven eighths of them. The space they leave holds"
+            " {more} more people on each rack, about {gained} in the whole chain.",
             "The narrow empty strip at the end of the bar is room for {more} more people; the"
             " chain has room for {chained}.",
         ),
@@ -231,10 +232,10 @@ def _draw_ways(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             named(f"k{box}", rect((start + first) * scale, y, second * scale, THICK, "c2")),
         ]
     end, bottom = CHART + ROW * BOXES, CHART + ROW * BOXES + 18
-    out.append(text(0, bottom, "One token takes", "ink"))
     if total:
         x = value(total) * scale
         out += [
+            text(0, bottom, "One token takes", "ink"),
             line(x - 0.5, CHART - 3, x - 0.5, end, "ink dash"),
             text(WIDTH, bottom, told[total], "ink strong", "end"),
         ]
@@ -283,7 +284,7 @@ nine_boxes = Schematic(
     steps=[
         Step(
             "Nine boxes side by side, each with a copy of the weights. The copy takes nearly half"
-            " of a box, so only {side_people} people find room in each. For a token your box reads"
+            " of a box, so only {side_people} people fit in each. For a token your box reads"
             " {weights} and their caches.",
             "Nearly half of a box\u2019s memory is weights, the rest is caches. In the chart the"
             " first of nine rows is filled for {side_time}: {weights_box} for the weights, then the"
@@ -296,22 +297,23 @@ nine_boxes = Schematic(
             " chart the first box reads for a ninth of the way.",
         ),
         Step(
-            "Your token visits the boxes in turn. Each reads its ninth of the weights with its own"
-            " eight chips, nine times as slowly as {chips} would, and then hands it on. Together"
-            " that takes {chain_full}.",
+            "Your token visits the boxes in turn. Each reads its ninth of the weights with only"
+            " eight chips, which takes as long as {chips} need for all of them, and then hands it"
+            " on. With the caches that takes {chain_full}.",
             "A staircase: nine boxes read one after another, each for a ninth of {chain_full}. The"
             " weights take {weights_full} of it.",
         ),
         Step(
-            "Now put the same {chips} chips on one fabric. As many people find room. But all"
+            "Now put the same {chips} chips on one fabric. Just as many people fit. But all"
             " boxes read for you at once, and the weights are done in {weights_rack}.",
             "All nine rows are filled from the start, for {rack_full}; the weights take"
             " {weights_rack} of it.",
         ),
         Step(
             "Ask for faster answers, and let in only {people_few}. In the chain the caches take a"
-            " quarter of the time that they took. The weights take nearly as long as before."
-            " Separate boxes of {apart} people would take as long, {apart_time}.",
+            " quarter of the time that they took. The weights still take {weights_few}: a crowd of"
+            " {apart} leaves few experts unread. Separate boxes of {apart} people would take as"
+            " long, {apart_time}.",
             "The staircase again, shorter: {chain_few}, of which {weights_few} for the weights.",
         ),
         Step(
