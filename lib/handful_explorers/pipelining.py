@@ -35,14 +35,7 @@ laps = Explorer(
             "four racks, one inference: three quarters idle",
             "57:34",
         ),
-        Preset(
-            "As many as stages",
-            {"pipeline_stages": 4, "micro_batches": 4, "hop_time": 0},
-            "fill the gap at once: no bubble in inference",
-            "57:40",
-        ),
-        Preset("A hop that shows", {"pipeline_stages": 4, "micro_batches": 4, "hop_time": 0.25}),
-        Preset("One more hides it", {"pipeline_stages": 4, "micro_batches": 5, "hop_time": 0.25}),
+        Preset("With hops", {"pipeline_stages": 4, "micro_batches": 4, "hop_time": 0.25}),
     ],
     caption="Each colour is a micro-batch. When it leaves the last stage, its next token enters "
     "the first one; nothing has to turn round.",

@@ -211,7 +211,7 @@ between_layers = Schematic(
             " a line shows that the cable is busy for {crossing}.",
         ),
         Step(
-            "Look at the clock. While the other rack does its half this one waits, and then it is"
+            "Look at the chart. While the other rack does its half this one waits, and then it is"
             " the other way round. The token takes as long as before, and each rack is idle for"
             " half of the time.",
             "The chart shows the racks at work in turn, each with gaps as long as its work. A token"
@@ -274,7 +274,7 @@ def played(step: int) -> pipeline.Run:
 def _draw_turn(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     told = schematic.told
     run, alone = played(step), _PLAYED[step][2]
-    scale = (WIDTH - LEFT) / (run.makespan if step > 1 else played(3).makespan)
+    scale = (WIDTH - LEFT) / played(4).makespan  # one for all steps, so that gaps can be compared
     out = [text(0, 13, _NAMES[step], "ink strong")]
     used = {piece.kind for bar in run.bars for piece in bar.pieces}
     x = float(LEFT)
@@ -367,7 +367,7 @@ training_turns = Schematic(
         ),
         Step(
             "The first rack waits in the middle and the last one at both ends, but all of them wait"
-            " equally long. Count for how many passes that is, and whose they are.",
+            " equally long. How many passes is that, and which racks are doing them?",
             "Each rack works for {work_3} units of time. The passes of four micro-batches fill the"
             " rows but for a gap of {wait_3} units in"
             " each, which lies in the middle of the first row and at both ends of the last.",

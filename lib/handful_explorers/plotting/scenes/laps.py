@@ -105,10 +105,10 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return the utilisation, the time from token to token, and the caches held."""
+    """Return the utilisation and the time from token to token, as played and by formula."""
     return [
         (
-            "Stages work",
+            "Stages work, in the long run",
             format_value(v["utilisation"], "%"),
             f"by the formula {format_value(v['closed_utilisation'], '%')}",
         ),
@@ -116,11 +116,6 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
             "From token to token, in work of one stage",
             plain(v["latency"]),
             f"by the formula {plain(v['closed_latency'])}",
-        ),
-        (
-            "Caches held on each stage",
-            plain(v["micro_batches"]),
-            "one for every micro-batch: each comes back",
         ),
     ]
 

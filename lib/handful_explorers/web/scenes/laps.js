@@ -90,13 +90,12 @@ const percent = (x) => formatValue(x, "%");
  * @returns {ReadoutText[]}
  */
 const readouts = (v) => [
-  ["Stages work", percent(v.utilisation), `by the formula ${percent(v.closedUtilisation)}`],
+  ["Stages work, in the long run", percent(v.utilisation), `by the formula ${percent(v.closedUtilisation)}`],
   [
     "From token to token, in work of one stage",
     plain(v.latency),
     `by the formula ${plain(v.closedLatency)}`,
   ],
-  ["Caches held on each stage", plain(v.many), "one for every micro-batch: each comes back"],
 ];
 
 /** @param {View} v */
