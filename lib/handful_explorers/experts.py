@@ -34,7 +34,7 @@ _GB200 = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8"}
 over_racks = Explorer(
     "over-racks",
     "A layer over more and more chips",
-    x=Sweep("devices", 4, 1440, at=144, title="Chips of a layer"),
+    x=Sweep("devices", 8, 1440, at=144, title="Chips of a layer"),
     y=Scale("Time in one layer", "s"),
     curves=[
         Curve(experts.all_to_all_time, "Travel, a copy for each expert", role="total", id="each"),

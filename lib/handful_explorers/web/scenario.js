@@ -559,7 +559,9 @@ class Store {
   set(patch) {
     this.take(readChoice(patch, this.wanted));
     this.version += 1;
-    this.keep(KEY, { ...this.wanted, rents: this.rents, pinned: this.pinned ?? undefined });
+    // The book's own scenario is each page's, so it is not carried to the others.
+    const chosen = same({ ...this.wanted, rent: undefined }, defaults()) ? {} : this.wanted;
+    this.keep(KEY, { ...chosen, rents: this.rents, pinned: this.pinned ?? undefined });
     for (const listener of this.listeners) listener();
   }
 

@@ -2,6 +2,10 @@
 // again where the chapter answers (sphinx_ask.py).
 import { guesses, guessOf, keep } from "../../handful_explorers/web/guesses.js";
 
+// As the book writes numbers: 230,000.
+/** @param {string} value */
+const apart = (value) => (/^\d{5,}$/.test(value) ? value.replace(/\B(?=(\d{3})+$)/g, ",") : value);
+
 /** @param {HTMLFormElement} form */
 function mountQuestion(form) {
   const name = form.dataset.ask ?? "",
@@ -12,7 +16,9 @@ function mountQuestion(form) {
     inputs
       .filter((input) => (input.type === "radio" ? input.checked : input.value.trim()))
       .map((input) =>
-        input.type === "radio" ? input.value : `${input.value.trim()} ${input.dataset.words}`,
+        input.type === "radio"
+          ? input.value
+          : `${apart(input.value.trim())} ${input.dataset.words}`,
       )
       .join(", ");
   /** @param {string} text */

@@ -90,7 +90,11 @@ const percent = (x) => formatValue(x, "%");
  * @returns {ReadoutText[]}
  */
 const readouts = (v) => [
-  ["Stages work, in the long run", percent(v.utilisation), `by the formula ${percent(v.closedUtilisation)}`],
+  [
+    "Stages work, in the long run",
+    percent(v.utilisation),
+    `by the formula ${percent(v.closedUtilisation)}`,
+  ],
   [
     "From token to token, in work of one stage",
     plain(v.latency),
