@@ -253,6 +253,37 @@ COLUMN_UNITS = (
 )
 
 
+# Columns whose names say more to a program than to a reader.
+COLUMN_WORDS = {
+    "active_params_reported": "active parameters",
+    "bf16_dense_flops": "bf16 arithmetic, dense",
+    "d_model": "model width",
+    "expert_dim": "width of an expert",
+    "fp8_dense_flops": "fp8 arithmetic, dense",
+    "hbm_bandwidth_bytes_per_s": "memory bandwidth",
+    "hbm_capacity_bytes": "memory",
+    "n_layers": "layers",
+    "one_direction_bytes_per_s": "bandwidth each way",
+    "rental_usd_per_chip_hour_3yr": "price, rented for three years",
+    "scaleup_bw_per_chip_one_direction_bytes_per_s": "scale-up bandwidth each way",
+    "scaleup_domain_chips": "chips of a scale-up domain",
+    "total_params_reported": "total parameters",
+    "usd_per_gb_high": "highest price",
+    "usd_per_gb_low": "lowest price",
+}
+
+
+def column_words(column: str) -> str:
+    """Return what a column of the facts holds, in words.
+
+    >>> column_words("d_model"), column_words("output_usd_per_mtok"), column_words("read_on")
+    ('model width', 'output', 'read on')
+    """
+    return COLUMN_WORDS.get(column) or re.sub(
+        r"_(bytes(_per_s)?|usd_per_mtok|tokens)$", "", column
+    ).replace("_", " ")
+
+
 def fact_unit(column: str) -> tuple[str, float]:
     """Return the unit of a column and the factor to that unit's base.
 
@@ -330,7 +361,7 @@ def shown_fact(text: str) -> dict[str, Any]:
             shown = format_value(value * factor, unit, digits)
     return {
         "text": shown if row.verified else f"{shown} (unverified)",
-        "label": f"{row.name}: {column.replace('_', ' ')}",
+        "label": f"{row.name}: {column_words(column)}",
         "source": row.source,
         "verified": row.verified,
     }

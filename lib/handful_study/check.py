@@ -30,6 +30,7 @@ from .problem_model import Problem, schedule_goal
 
 POINTS = 24  # at which two formulas are compared
 SAME = 1e-9
+EMPTY = "Write an answer first."
 ROUNDED = "That is rounded to a whole number: write what it was before."
 _DOLLARS = r"^\s*(?:US\s*\$|USD)\s*"
 _PRICE = (
@@ -88,6 +89,8 @@ def near(value: float, wanted: float, tolerance: float) -> bool:
 
 def check_number(problem: Problem, text: str, seed: int) -> Verdict:
     """Check the answer to a problem that asks for a number, with its unit."""
+    if not text.strip():
+        return Verdict("unread", EMPTY)
     try:
         value, dimension = read(
             as_amount(without_counted(text, problem.named_unit), problem.unit, problem.named_unit)

@@ -171,7 +171,7 @@ def test_a_misconception_is_called_by_its_name(open_problem):
 def test_what_cannot_be_counted_says_why(open_problem):
     desk = open_problem(NUMBER)
     for text, start in (
-        ("", "– Not counted. '' is no number"),
+        ("", "– Not counted. Write an answer first."),
         ("3", "– Not counted. Which unit?"),
         ("3 parsecs", "– Not counted. 'parsecs' is no unit"),
         ("3 GB", "✗ Not yet. That is a number of bytes; asked for is a time."),

@@ -170,9 +170,7 @@ def read(text: str) -> tuple[float, Dimension | None]:
     found = _NUMBER.fullmatch(plain) if len(text) <= LONGEST else None
     digits = _with_point(found[4]) if found else None
     if not found or digits is None:
-        raise WrittenError(
-            f"{text[:LONGEST]!r} is no number; write one, with a unit if you like, such as 8 GB."
-        )
+        raise WrittenError(f"{text[:LONGEST]!r} is no number; write one such as 12, 2.5e6 or 8 GB.")
     sign, dollars, inner, _, power, unit = found.groups()
     value = float(digits.replace("−", "-")) * (
         float("1e" + power.replace("−", "-")) if power else 1.0

@@ -1098,8 +1098,14 @@ export class Explorer {
 
   fillTable() {
     if (!this.details.open) return;
-    const tables = [dataTable(this.model.table(this.state))],
+    const table = this.model.table(this.state),
       { second } = this;
+    // With nothing drawn a row would be its place on the axis, and nothing else.
+    const tables = [
+      table.body.some((row) => row.slice(1).some(Boolean))
+        ? dataTable(table)
+        : h("p", { text: "Nothing can be drawn here, so there is nothing to list." }),
+    ];
     if (second && this.compared) {
       const state = this.besideState(second.source),
         name = besideName(second.source.choice, state);

@@ -219,8 +219,8 @@ export function read(given) {
     pointed = found && withPoint(found[4]);
   if (!found || !pointed)
     throw new WrittenError(
-      `${quoted(characters.slice(0, LONGEST).join(""))} is no number; write one, with a unit ` +
-        "if you like, such as 8 GB.",
+      `${quoted(characters.slice(0, LONGEST).join(""))} is no number; write one such as 12, ` +
+        "2.5e6 or 8 GB.",
     );
   const [, sign, dollars, inner, , power, rest] = found,
     minus = (/** @type {string} */ c) => c === "-" || c === "−";

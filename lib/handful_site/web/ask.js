@@ -30,7 +30,15 @@ function mountQuestion(form) {
   form.hidden = false;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const text = answer();
+    const text = answer(),
+      odd = inputs.find(
+        ({ type, value }) => type !== "radio" && value.trim() && !/^[^-−\d]*\d/.test(value),
+      );
+    if (odd) {
+      tell(`A guess is a number, not negative, and “${odd.value.trim().slice(0, 20)}” is not.`);
+      odd.focus();
+      return;
+    }
     if (!text) {
       tell("Make a guess first, however rough, or simply read on.");
       inputs[0]?.focus();

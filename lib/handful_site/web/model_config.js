@@ -281,10 +281,15 @@ export function readConfig(text) {
   if (unlike) return { problem: unlike };
   const { found, keys } = numbersOf(config);
   for (const name of ["layers", "d_model", "heads", "vocab"])
-    if (found[name] === undefined)
+    if (found[name] === undefined) {
+      const key = NAMES[name].find((one) => config[one] !== undefined && config[one] !== null);
       return {
-        problem: `This configuration has no ${NAMES[name][0]}, so its shape cannot be read.`,
+        problem: key
+          ? `${key} must be a whole number above 0 and without quotation marks, and ` +
+            `${JSON.stringify(config[key]).slice(0, 40)} is not.`
+          : `This configuration has no ${NAMES[name][0]}, so its shape cannot be read.`,
       };
+    }
 
   const type = String(config.model_type || ""),
     { width, dense_width: wide = width, ...numbers } = found,

@@ -141,6 +141,7 @@ export function rightValue(spec, seed) {
  * @param {number} seed
  */
 function checkNumber(spec, text, seed) {
+  if (!text.trim()) return verdict("unread", "Write an answer first.");
   let value, dimension;
   try {
     [value, dimension] = read(asAmount(withoutCounted(text, spec.counted), spec));

@@ -389,8 +389,8 @@ export class Sitting {
       lines = [];
     if (answers)
       lines.push(
-        `You gave ${plural(answers, "answer")} today, and held ${answers - missed} of the ` +
-          `cards: ${percent((answers - missed) / answers)}.`,
+        `You gave ${plural(answers, "answer")} today, and knew it ${answers - missed} times: ` +
+          `${percent((answers - missed) / answers)}.`,
       );
     else if (!this.cards.length) lines.push("There are no cards on this page.");
     else lines.push("Nothing is due today.");
