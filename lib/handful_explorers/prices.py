@@ -182,9 +182,9 @@ fit_the_list = Explorer(
         Curve(price_surcharges.listed_answer_price, "Its price", given=_LISTED, id="price"),
     ],
     controls=[
-        Control(FloatLogSlider(value=20000, min=2.5, max=5, step=0.01), "batch", "People"),
+        Control(FloatLogSlider(value=2000, min=2.5, max=5, step=0.01), "batch", "People"),
         Control(
-            FloatLogSlider(value=1600, min=2, max=4.5, step=0.01),
+            FloatLogSlider(value=8000, min=2, max=4.5, step=0.01),
             "kv_bytes_per_token",
             "Cache of a token",
         ),
