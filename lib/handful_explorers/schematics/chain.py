@@ -118,10 +118,9 @@ chained_memory = Schematic(
             " weights, and the caches of {all_1} people, {caches_1_1}, fill the rest.",
         ),
         Step(
-            "Move half of the layers to a second rack. Half of the weights leave the first rack,"
-            " and so does half of every cache: half of its memory is empty. But a token needs the"
-            " first half of the layers before the second, so while one rack works, the other"
-            " waits.",
+            "Half of the layers move to a second rack. Half of the weights leave the first, and so"
+            " does half of every cache: half of its memory is empty. But a token needs the layers"
+            " in order, so while one rack works, the other waits.",
             "Two racks, each with half of the layers. On the first lie {weights_2} of weights and"
             " {cache_2} of each cache, {caches_2_1} in all: half of the bar is empty. The first"
             " rack waits while the second works.",
@@ -310,10 +309,10 @@ nine_boxes = Schematic(
             " {weights_rack} of it.",
         ),
         Step(
-            "Ask for faster answers, and let in only {people_few}. In the chain the caches take a"
-            " quarter of the time that they took. The weights still take {weights_few}: a crowd of"
-            " {apart} leaves few experts unread. Separate boxes of {apart} people would take as"
-            " long, {apart_time}.",
+            "For faster answers let in only {people_few}. In a chain the caches take a quarter of"
+            " the time they took. The weights still take {weights_few}, since a crowd of"
+            " {apart} leaves few experts unread. Separate boxes of {apart} would take as long,"
+            " {apart_time}.",
             "The staircase again, shorter: {chain_few}, of which {weights_few} for the weights.",
         ),
         Step(

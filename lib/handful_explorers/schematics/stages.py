@@ -234,6 +234,7 @@ between_layers = Schematic(
 
 STAGES, FORWARD, BACKWARD, WEIGHTS = 4, 1, 2, 1
 LEFT, GRID, PITCH, TALL_ROW = 16, 46, 27, 23
+UNIT = 9.6  # pixels for a unit of time, in all steps, so that their gaps can be compared
 # What is played in each step, with how many micro-batches, and whether only the first is shown.
 _PLAYED = {
     1: ("gpipe", 1, False),
@@ -274,7 +275,7 @@ def played(step: int) -> pipeline.Run:
 def _draw_turn(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     told = schematic.told
     run, alone = played(step), _PLAYED[step][2]
-    scale = (WIDTH - LEFT) / played(4).makespan  # one for all steps, so that gaps can be compared
+    scale = UNIT
     out = [text(0, 13, _NAMES[step], "ink strong")]
     used = {piece.kind for bar in run.bars for piece in bar.pieces}
     x = float(LEFT)
@@ -311,7 +312,7 @@ def _shares(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     y = GRID + PITCH * STAGES + 24
     if step == 2:
         return [text(0, y, "Pencil in the other three.", "ink")]
-    scale = (WIDTH - LEFT) / played(4).makespan
+    scale = UNIT
     work = run.makespan - run.bubble
     return [
         text(0, y, f"A rack works for {told[f'work_{step}']}", "ink"),
@@ -367,7 +368,7 @@ training_turns = Schematic(
         ),
         Step(
             "The first rack waits in the middle and the last one at both ends, but all of them wait"
-            " equally long. How many passes is that, and which racks are doing them?",
+            " equally long. Count how many passes that is, and which racks are doing them.",
             "Each rack works for {work_3} units of time. The passes of four micro-batches fill the"
             " rows but for a gap of {wait_3} units in"
             " each, which lies in the middle of the first row and at both ends of the last.",
