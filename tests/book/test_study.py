@@ -81,7 +81,7 @@ def test_a_sitting_by_keyboard(book, tab):
     answer(page, 3)
     summary = page.locator(".study-summary").inner_text()
     assert (
-        "You gave 12 answers today, and held 11 of the cards: 92 %." in summary
+        "You gave 12 answers today, and knew it 11 times: 92 %." in summary
         and "Put off until tomorrow: 1 card." in summary
     )
     assert (
