@@ -200,6 +200,24 @@ def test_on_h200_long_conversations_need_few_people_and_fewer_fit(context, fits)
     assert (latency.batch_that_fits(at) > needed) is fits
 
 
+def test_a_rival_ten_times_as_large_needs_fewer_people_for_the_same_caches():
+    ours = scenario.values("GB200 NVL72", "DeepSeek-V3", "fp8", 4096)
+    tenfold = ("devices", "active_parameters", "total_parameters", "routed_parameters")
+    rival = ours | {name: 10 * ours[name] for name in tenfold}
+    assert balance.balance_batch(rival) == pytest.approx(balance.balance_batch(ours))
+    needed = [balance.balance_batch_with_attention(known) for known in (ours, rival)]
+    assert needed == pytest.approx([7700, 5700], rel=0.01)
+    # The limit, by the number of times that a cached number is used.
+    uses = balance.cache_uses(ours) / balance.machine_balance(ours)
+    assert balance.balance_context_with_attention(ours) == pytest.approx(
+        balance.balance_context(ours) / (1 - uses)
+    )
+    assert 2 * uses > 1  # so that attention at half the rate, as in bf16, covers the reading
+    # At the balance the multipliers work for two fifths of the step, latency included.
+    step = latency.step_time_with_latency(ours, batch=7700)
+    assert latency.step_time(ours, batch=7700) / step == pytest.approx(2 / 5, abs=0.03)
+
+
 def test_a_cached_number_is_used_by_the_heads_that_share_it():
     """Count eight in Llama 3.1 70B, and 128 in DeepSeek-V3 that use 512 numbers of 576 twice."""
     llama = scenario.values(hardware="H100 SXM", model="Llama 3.1 70B", precision="bf16")

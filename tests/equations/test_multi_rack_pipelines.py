@@ -245,6 +245,13 @@ def test_the_chapter_says_what_is_computed():
     assert 6.5 < 100 * (rent / 3620 - rent / 3787) < 7.5  # cents a day
     costs = [latency.cost_per_token(CHAPTER, batch=people) for people in (3620, 3787)]
     assert costs[1] / costs[0] == pytest.approx(1, abs=0.005)  # what it did
+    steps = [latency.step_time(CHAPTER, batch=people) for people in (3620, 3787)]
+    assert steps[1] / steps[0] == pytest.approx(1.04, abs=0.005)  # four per cent more slowly
+    # With a copy on each chip of the weights outside the experts, as in the chapter on experts.
+    shared = 671e9 - 58 * 256 * 3 * 7168 * 2048
+    kept = (671e9 - shared + 72 * shared) / on_stages.domain_capacity(CHAPTER)
+    assert kept == pytest.approx(1 / 7, rel=0.03)  # of a rack
+    assert (1 - kept / 8) / (1 - kept) - 1 == pytest.approx(1 / 7, rel=0.03)  # more people
     assert latency.weight_memory(CHAPTER) / on_stages.domain_capacity(CHAPTER) == pytest.approx(
         1 / 20, abs=0.002
     )
@@ -278,6 +285,18 @@ def test_the_chapter_on_boxes():
     chain = rate * on_stages.token_latency_of_cut_rack(boxes, batch=402) / (9 * 402)
     assert latency.cost_per_token(CHAPTER, batch=402) == pytest.approx(chain)
     assert full == pytest.approx(1.4, abs=0.01) and 2.2 < few < 2.5
+    # One reading of the weights takes the same chip time on a box, in the chain and on the rack; the
+    # rest of a token's price is its own cache, and so is the same.
+    read = [n * latency.full_weight_time(CHAPTER, devices=n) for n in (8, 72)]
+    assert read[0] == pytest.approx(read[1])
+    own = {
+        latency.cost_per_token(CHAPTER, devices=n, batch=people)
+        - CHAPTER["device_price"] * read[0] / people
+        for n, people in ((8, 232), (8, 402), (72, 3620))
+    }
+    assert max(own) == pytest.approx(min(own), rel=0.003)
+    copies, chained = (latency.cost_per_token(CHAPTER, devices=8, batch=b) for b in (232, 402))
+    assert 1 - chained / copies == pytest.approx(1 / 5, abs=0.01)  # a fifth cheaper
     kimi = values("H200 SXM", "Kimi K2", context=100_000)
     shares = [latency.weight_memory(kimi) / p / on_stages.domain_capacity(kimi) for p in (1, 2)]
     assert shares[0] > 0.9 and shares[1] < 0.5

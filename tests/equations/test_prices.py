@@ -346,7 +346,7 @@ def test_the_ratio_falls_above_the_step_and_by_the_rule_it_would_rise():
     assert long > short > 1
 
 
-def test_with_attention_a_light_cache_has_no_kink():
+def test_with_attention_only_a_light_cache_has_no_kink():
     """A dense model of 100 billion weights, of 80 layers of 64 heads of 128 as Llama 3.1 70B."""
     known = {**GB200, "attention_flops_per_pair": 4 * 80 * 64 * 128, "kv_window_bytes": 0}
     at = {**known, "context": 2e5, "batch": 1.0, "devices": 1.0}
@@ -354,6 +354,9 @@ def test_with_attention_a_light_cache_has_no_kink():
     assert 3.5 < (weights + attention) / weights < 3.7
     assert latency.kv_time({**at, "kv_bytes_per_token": 1600}) < attention  # at any context
     assert prices.implied_kv_bytes_with_attention(at) == pytest.approx(5794, rel=1e-3)
+    # But such a model reads its cache in all of its layers: it has a kink, at two thousand tokens.
+    shaped = {**at, "kv_bytes_per_token": 163_840}
+    assert balance.balance_context_with_attention(shaped) == pytest.approx(2000, rel=0.05)
     # By six, of which the caches of 12,000 tokens are three and a half.
     deepseek = values(model="DeepSeek-V3", hardware="GB200 NVL72", precision="fp8")
     assert 12_000 / balance.balance_context(deepseek) == pytest.approx(3.5, rel=0.01)

@@ -496,6 +496,17 @@ def test_the_chapter_says_what_is_computed():
         others = min(bill(one, 0, hours) for one in (HOST, DISK))
         assert bill(FLASH, 0, hours, wears=wears) > others
     assert bill(DISK, 0, 1) / bill(HOST, 0, 1) == pytest.approx(1 / 2, rel=0.06)
+    # While a cache comes from one disk it takes up memory of the chip, half of its room on average,
+    # which costs more than the disk saves; from sixteen disks it does not.
+    comes = held / 3600 / 2 * tiers.retrieve_time(conversation(**tiers.device(DISK)))
+    assert comes / 16 < bill(HOST, 0, 1) - bill(DISK, 0, 1) < comes
+    # With nothing new to write flash is cheapest for the hour, whether a chip waits or not.
+    for waits in (0, 1):
+        old = {}
+        for one in (HOST, FLASH, DISK):
+            known = {**tiers.device(one), "tier_devices": 1, "written_share": 0}
+            old[one] = tiers.context_cost_written(conversation(idle_share=waits, **known))
+        assert min(old, key=old.get) == FLASH
     assert held / bill(HOST, 1, 1) == pytest.approx(400, rel=0.05)
     # Sixteen disks together: under a second, and a waiting chip is still too much for an hour.
     disk = conversation(**tiers.device(DISK))
