@@ -115,6 +115,6 @@ bills_by_size = Explorer(
     ),
     caption="Every point is a model as good as one of 100 billion weights after 200 trillion "
     "tokens. Small models have to read more, large ones cost more for each token that they write. "
-    "With learning, “Writing” holds what is written for it as well. Rings, for the "
-    "buttons: the cheapest life and a tenth more.",
+    "With learning, “Writing” holds its bill as well. With a button pressed, three "
+    "rings mark the cheapest life and those that cost a tenth more.",
 )

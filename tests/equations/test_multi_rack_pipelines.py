@@ -285,8 +285,8 @@ def test_the_chapter_on_boxes():
     chain = rate * on_stages.token_latency_of_cut_rack(boxes, batch=402) / (9 * 402)
     assert latency.cost_per_token(CHAPTER, batch=402) == pytest.approx(chain)
     assert full == pytest.approx(1.4, abs=0.01) and 2.2 < few < 2.5
-    # One reading of the weights takes the same chip time on a box, in the chain and on the rack; the
-    # rest of a token's price is its own cache, and so is the same.
+    # One reading of the weights takes the same chip time on a box, in the chain and on the rack;
+    # the rest of a token's price is its own cache, and so is the same.
     read = [n * latency.full_weight_time(CHAPTER, devices=n) for n in (8, 72)]
     assert read[0] == pytest.approx(read[1])
     own = {

@@ -95,8 +95,8 @@ def test_a_hop_is_a_hundred_times_shorter_than_was_guessed():
     hop = of(f"{HOP} wire_latency=3.7e-6")
     assert 3e-3 / hop == pytest.approx(100, rel=0.15)
     assert round(hop, 6) == 27e-6
-    # Ten times as long it is a quarter of a millisecond, four of them two fifths of the reading, and
-    # then four racks want six micro-batches.
+    # Ten times as long it is a quarter of a millisecond, four of them two fifths of the reading,
+    # and then four racks want six micro-batches.
     reading = of(f"step_time {CROWD}")
     assert 10 * hop == pytest.approx(1 / 4 * 1e-3, rel=0.1)
     assert 40 * hop / reading == pytest.approx(2 / 5, abs=0.02)

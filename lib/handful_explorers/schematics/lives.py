@@ -125,8 +125,8 @@ three_bills = Schematic(
         ),
         Step(
             "A token that the model writes needs one forward pass. But a conversation gets"
-            " one token at a time, and the chips mostly wait for memory. At {eta} of training's"
-            " efficiency, one pass keeps them busy as long as {decode} passes of training.",
+            " one token at a time, and most of the step is waiting, mostly for memory. At {eta} of"
+            " training's efficiency, one pass takes as long as {decode} passes of training.",
             "A second bar: one part is the forward pass, and the rest is waiting for memory. It"
             " ends a little beyond the first bar, at {decode} parts.",
         ),
