@@ -303,6 +303,10 @@ def test_configurations_give_the_published_counts(modules, name):
         ("{}", "no num_hidden_layers"),
         (json.dumps(LLAMA | {"is_encoder_decoder": True}), "encoder"),
         (json.dumps(LLAMA | {"block_configs": [{}]}), "of different kinds"),
+        (
+            json.dumps(LLAMA | {"hidden_size": "8192"}),
+            'hidden_size must be a whole number above 0 and without quotation marks, and "8192" is',
+        ),
     ],
 )
 def test_what_cannot_be_read_is_said(modules, text, said):

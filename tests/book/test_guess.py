@@ -521,3 +521,29 @@ def test_the_first_plot_of_each_chapter_asks_and_its_text_tells():
         assert bool(asking) == bool(curved & set(found)) and set(asking) <= set(found), page
         for name in (anchor.removeprefix("explorer-") for anchor in asking):
             assert built.select(f'span[data-guess="{name}"]'), name
+
+
+# A chapter's question -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("typed", ["many", "-5", "−5"])
+def test_a_chapters_question_takes_numbers_alone(site, watch, typed):
+    tab = watch(reduced_motion="reduce", guesses=True)
+    page = tab.open(f"{site}reading-api-prices.html")
+    form = page.locator("form[data-ask=bytes-from-a-price]")
+    field, said = form.locator("input"), form.locator(".ask-said")
+    form.locator(".ask-keep").click()
+    expect(said).to_have_text("Make a guess first, however rough, or simply read on.")
+    field.fill(typed)
+    form.locator(".ask-keep").click()
+    expect(said).to_have_text(f"A guess is a number, not negative, and “{typed}” is not.")
+    expect(field).to_be_focused()
+    page.reload()
+    assert page.locator("form[data-ask=bytes-from-a-price] .ask-said").inner_text() == ""
+    field.fill("163840")
+    field.press("Enter")
+    expect(said).to_contain_text("Kept: 163,840 bytes a token.")
+    page.reload()
+    expect(said).to_have_text("You guessed: 163,840 bytes a token.")
+    expect(page.locator("[data-guess=bytes-from-a-price]").first).to_contain_text("163,840")
+    assert tab.faults == []

@@ -258,6 +258,24 @@ def test_a_rent_is_the_readers_and_stays(site, watch):
     assert tab.faults == []
 
 
+def test_reset_leaves_the_scenarios_of_other_pages_alone(site, watch):
+    """Reset on one page keeps nothing that would move another from its own scenario."""
+    first, other = (
+        name for name in FOLLOWING if name in ("latency-and-cost", "why-pipelining-is-not-wise")
+    )
+    tab = watch(reduced_motion="reduce")
+    chosen = "[...document.querySelectorAll('.bar select')].map((field) => field.value)"
+    alone = tab.open(f"{site}{other}.html").evaluate(chosen)
+    found = tab.open(f"{site}{first}.html")
+    own = found.evaluate(chosen)
+    assert own != alone
+    found.locator("#bar-hardware").select_option("A100 80GB")
+    found.locator(".bar-reset").click()
+    assert found.evaluate(chosen) == own
+    assert tab.open(f"{site}{other}.html").evaluate(chosen) == alone
+    assert tab.faults == []
+
+
 def test_what_the_reader_pays_travels_in_the_address(site, watch):
     found = watch().open(f"{site}index.html?hardware=A100+80GB&rent=1.5")
     assert found.locator("#bar-rent").input_value() == "1.50"
