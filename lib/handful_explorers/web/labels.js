@@ -301,7 +301,8 @@ export function besideRule({ box, taken, ink }, at, upright, width) {
       for (const x of [at + 6, at - 6 - width])
         places.push([Math.max(left + 2, Math.min(x, right - width)), y]);
   else
-    for (const y of [at - 6, at + 15])
+    // A line farther off where curves hug the rule, as near its end on a phone.
+    for (const y of [at - 6, at + 15, at - 20, at + 29])
       for (let k = 0; k <= 8; k++)
         places.push([right - 6 - ((right - left - 14 - width) * k) / 8 - width, y]);
   /** @type {Pair} */
