@@ -139,7 +139,7 @@ def slow(page: Any, rate: float = 4) -> None:
 
 def open_pair(browser: Any, ours: str, theirs: str, name: str) -> tuple[Any, Any] | None:
     """Open a chapter and its stock page, whose widgets do not come on every one."""
-    page = open_chapter(browser, f"{ours}{name}.html", ".ex-controls input[type=range]")
+    page = open_chapter(browser, f"{ours}{name}.html", ".ex-cursor, .ex-controls input[type=range]")
     try:
         return page, open_chapter(browser, f"{theirs}{name}.html", "[role=slider]")
     except TimeoutError:

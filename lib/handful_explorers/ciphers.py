@@ -28,8 +28,8 @@ from .plotting.explorer import (
 _ROUNDS = 12
 _KEYS = np.random.default_rng(2026).integers(0, 1 << 16, _ROUNDS)
 _F = [
-    ("S-boxes, spread", "sboxes"),
-    ("spread alone", "spread"),
+    ("S-boxes, then shuffle", "sboxes"),
+    ("shuffle alone", "spread"),
     ("a square", "square"),
     ("the key alone", "constant"),
 ]
@@ -75,7 +75,6 @@ feistel = Explorer(
             "f itself need not be invertible",
             "2:08:51",
         ),
-        Preset("No S-boxes", {"rounds": 8, "flip": 20, "f": "spread", "back": False}, "", ""),
         Preset("The key alone", {"rounds": 12, "flip": 20, "f": "constant", "back": True}, "", ""),
     ],
     caption="Each row is the block after one round: a filled square is a 1, and a coloured one "
@@ -147,12 +146,11 @@ avalanche_with_depth = Explorer(
             "2:06:04",
         ),
         Preset("Small weights", {"depth": 64, "gain": "1"}, "", ""),
-        Preset("Larger weights", {"depth": 24, "gain": "3"}, "", ""),
     ],
-    caption="1 means as different as two unrelated inputs: for bits that is half of them, for "
-    "vectors √2 times their length, so that a millionth starts at 0.7 millionths. Dots: simulated "
-    "networks of width 64. Faint lines: theory for infinitely wide layers, from which these stray "
-    "by up to a few per cent a layer.",
+    caption="Two unrelated inputs differ in half of their bits, or by √2 times their length, so "
+    "that a millionth starts at 0.7 millionths. Dots: simulated networks of width 64. Faint lines: "
+    "theory for infinitely wide layers, from which these stray by up to a few per cent a layer. "
+    "The cipher is drawn for its first sixteen rounds.",
 )
 
 
@@ -190,7 +188,9 @@ drift_against_depth = Explorer(
     curves=[
         Curve(perturbation_growth.rounding_walk, "Roundings alone", role="total"),
         Curve(
-            perturbation_growth.rounding_walk, "the same in bf16", given={"unit_roundoff": 2.0**-8}
+            perturbation_growth.rounding_walk,
+            "Roundings alone, bf16",
+            given={"unit_roundoff": 2.0**-8},
         ),
     ],
     points=[

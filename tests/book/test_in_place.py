@@ -236,3 +236,20 @@ def test_a_letter_that_a_formula_gives_has_its_value_now(page):
     assert len(numbers) > 2 and [name for name, number in numbers.items() if not number] == [
         "Batch"
     ]
+
+
+@pytest.mark.parametrize(
+    "number, whom",
+    [
+        ("activation_memory_stored_of_shape", "For Llama 3.1 70B, as this sentence asks."),
+        ("rounding_walk", ""),
+    ],
+)
+def test_a_number_is_said_to_be_of_what_it_depends_on(site, watch, number, whom):
+    """A formula without a chip in it names none."""
+    tab = watch(reduced_motion="reduce")
+    found = tab.open(f"{site}ciphers-and-networks.html")
+    found.locator(f"[data-live^={number}]").last.click()
+    scene = opened(found).locator(".pop-scene")
+    assert (scene.inner_text() if scene.count() else "") == whom
+    assert tab.faults == []

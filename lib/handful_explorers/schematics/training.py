@@ -151,9 +151,9 @@ rebuilt_notes = Schematic(
             " at the top; they take {pair} of memory, a thin line.",
         ),
         Step(
-            "On the way back the last layer\u2019s two rounds run once more, forwards, the later"
-            " one first, each on the stream that it left alone. While they run, the layer\u2019s"
-            " notes are there again, {layer}.",
+            "Now back, from the last layer. Its second round goes first: run its function again,"
+            " on the stream that it did not change, and then that of the first. These runs write"
+            " the layer\u2019s notes once more, {layer}.",
             "The streams stand at the uppermost box. A thin strip of notes stands beside it;"
             " streams and notes together take {held}.",
         ),

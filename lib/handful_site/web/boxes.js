@@ -417,13 +417,30 @@ async function now(name, unit, page) {
   ]);
 }
 
+// What a choice sets that its row does not hold under the same name.
+/** @type {Record<Kind, string[]>} */
+const SETS = {
+  hardware: ["peak_flops"],
+  model: ["kv_bytes_per_token", "kv_window_bytes"],
+  precision: ["peak_flops", "kv_bytes_per_token", "kv_window_bytes"],
+};
+
+// Whose numbers these are: of the chip, model and precision, or of those that a formula asks.
 /**
  * @param {Page} page
  * @param {Partial<Choice>} [pinned]
+ * @param {string[]} [needed]
  */
-function forWhom({ store, label }, pinned = {}) {
+function forWhom({ store, label, row }, pinned = {}, needed) {
   const choice = { ...store.choice, ...pinned };
-  return `for ${CHOICES.map((kind) => label(kind, choice[kind])).join(", ")}`;
+  /** @param {Kind} kind */
+  const asked = (kind) => {
+    const found = /** @type {{ values?: object }} */ (row(kind, choice[kind])),
+      named = { ...found, ...found.values };
+    return needed?.some((one) => one in named || SETS[kind].includes(one)) ?? true;
+  };
+  const kinds = CHOICES.filter(asked);
+  return kinds.length ? `for ${kinds.map((kind) => label(kind, choice[kind])).join(", ")}` : "";
 }
 
 /** @param {Page} page */
@@ -496,11 +513,14 @@ function numberBox(span, page) {
   if (result.reason) box.append(h("p", { class: "pop-reason", text: result.reason }));
   if (result.values) {
     const { values, pinned = {}, symbols = {} } = result,
-      asked = Object.keys(pinned).length ? ", as this sentence asks" : "";
-    box.append(
-      inputs(box, formula, values, symbols),
-      h("p", { class: "pop-scene", text: `${capital(forWhom(page, pinned))}${asked}.` }),
-    );
+      asked = Object.keys(pinned).length ? ", as this sentence asks" : "",
+      whom = forWhom(
+        page,
+        pinned,
+        formula.inputs.map((one) => one.name).filter((one) => !(one in symbols)),
+      );
+    box.append(inputs(box, formula, values, symbols));
+    if (whom) box.append(h("p", { class: "pop-scene", text: `${capital(whom)}${asked}.` }));
     const { counts } = page.row("model", { ...page.store.choice, ...pinned }.model);
     if (counts && formula.inputs.some((input) => /^(total|active)_parameters$/.test(input.name)))
       box.append(h("p", { class: "pop-counts", text: counts }));

@@ -21,8 +21,8 @@ INPUTS = {
 }
 HALF, MASK = 16, 0xFFFF
 NAMES = {
-    "sboxes": "S-boxes, then a spread of bits",
-    "spread": "the spread alone, no S-boxes",
+    "sboxes": "S-boxes, then a shuffle of bits",
+    "spread": "a shuffle alone, no S-boxes",
     "square": "a square, cut to 16 bits",
     "constant": "the key alone, whatever x is",
 }

@@ -75,7 +75,9 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     for layer in range(0, last + 1, 8 if wide else 16):
         out.append(shapes.text(across(layer), bottom + 18, str(layer), "soft small", "middle"))
     out.append(shapes.text(right, bottom + 36, "Layers, or rounds", "soft", "end"))
-    out.append(shapes.text(LEFT + 6, top - 6, "unrelated", "soft small"))
+    out.append(
+        shapes.text(LEFT + 6, top - 6, "Difference (1: as of two unrelated inputs)", "soft small")
+    )
     here, drawn = across(v["depth"]), range(v["depth"] + 1)
     out.append(shapes.line(here, top, here, bottom, "ink dash"))
     for kind, colour in zip(v["kinds"], COLOURS, strict=False):

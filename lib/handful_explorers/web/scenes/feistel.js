@@ -9,8 +9,8 @@ const HALF = 16,
   NARROW = 520;
 /** @type {Record<string, string>} */
 const NAMES = {
-  sboxes: "S-boxes, then a spread of bits",
-  spread: "the spread alone, no S-boxes",
+  sboxes: "S-boxes, then a shuffle of bits",
+  spread: "a shuffle alone, no S-boxes",
   square: "a square, cut to 16 bits",
   constant: "the key alone, whatever x is",
 };

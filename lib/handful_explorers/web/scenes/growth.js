@@ -87,7 +87,7 @@ function picture(v, width) {
     out.push(text(across(layer), bottom + 18, String(layer), "soft small", "middle"));
   out.push(
     text(right, bottom + 36, "Layers, or rounds", "soft", "end"),
-    text(LEFT + 6, top - 6, "unrelated", "soft small"),
+    text(LEFT + 6, top - 6, "Difference (1: as of two unrelated inputs)", "soft small"),
   );
   const here = across(v.depth);
   out.push(line(here, top, here, bottom, "ink dash"));
