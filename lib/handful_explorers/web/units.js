@@ -346,7 +346,7 @@ export const plural = (n, noun, nouns = `${noun}s`) => `${grouped(n)} ${n === 1 
 
 // As toLocaleString("en") has it, whose first call costs a page some 30 ms.
 /** @param {number} n */
-const grouped = (n) =>
+export const grouped = (n) =>
   Number.isInteger(n) && Math.abs(n) < 1e15
     ? String(n).replace(/\B(?=(\d{3})+$)/g, ",")
     : n.toLocaleString("en");

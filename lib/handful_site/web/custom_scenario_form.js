@@ -18,7 +18,7 @@ import {
 } from "../../handful_explorers/web/parse_quantity.js";
 import { breakdown, shape } from "../../handful_explorers/web/shapes.js";
 import { compile } from "../../handful_explorers/web/tree.js";
-import { formatValue } from "../../handful_explorers/web/units.js";
+import { formatValue, grouped as plain } from "../../handful_explorers/web/units.js";
 
 // What this page has of the scenario, so that there is one: this module comes later, by itself.
 /** @typedef {typeof import("../../handful_explorers/web/scenario.js")} Scenario */
@@ -45,8 +45,6 @@ const GROUPS = {
 };
 /** @type {Record<OwnKind, string>} */
 const NOUN = { model: "model", hardware: "chip" };
-/** @param {number} value */
-const plain = (value) => value.toLocaleString("en");
 /** @param {number} share */
 const percent = (share) => formatValue(share, "%", 2);
 
