@@ -221,7 +221,9 @@ function upward(button) {
     const { left, right, top, bottom } = button.getBoundingClientRect();
     return [left, (left + right) / 2, right - 1].some((x) =>
       [top, bottom - 1].some((y) =>
-        document.elementsFromPoint(x, y).some((node) => node.closest(".ex, .problem, .card")),
+        document
+          .elementsFromPoint(x, y)
+          .some((node) => node.closest(".ex, .problem, .card, .prev-next")),
       ),
     );
   };
