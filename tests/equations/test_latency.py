@@ -390,6 +390,17 @@ def test_the_first_chapters_napkin():
     assert round((105 + 189) / 2.5, 1) == 117.6 and round(fast, 1) == 12.6
     assert normal / fast == pytest.approx(15, rel=1e-9) and normal / weights == pytest.approx(1.8)
     assert latency.fast_batch(ours, batch=100, speedup=2.5) == 0  # at no price
+    # "conversations of at most some 52,000 tokens": then a fifteenth of the crowd is one person
+    assert weights * 4096 / (15 / 1.8) == pytest.approx(52e3, rel=0.01)
+    assert latency.fast_batch(
+        ours, batch=1.8 * weights * 4096 / 52e3, speedup=2.5, context=52e3
+    ) == pytest.approx(1, rel=0.02)
+    # Four times the chips with the same latency: three times as fast for 1.3 times the cost
+    read = latency.full_weight_time(ours) + latency.kv_time(ours, batch=189)
+    still = latency.fixed_time(ours)
+    faster = (read + still) / (read / 4 + still)
+    assert (round(faster, 1), round(4 / faster, 1)) == (3.0, 1.3)
+    assert still == pytest.approx(80 * 22e-6, rel=0.02)
     waited = weights * (1 + latency.fixed_time(ours) / latency.full_weight_time(ours))
     assert (round(waited), round(1.8 * waited), round(waited - weights)) == (141, 254, 36)
     rack = values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=8192)
