@@ -426,6 +426,7 @@ def test_three_ways_compares_what_has_been_paid():
     assert 50 * max(value("kept_five"), value("kept_hour")) < value("again")
     assert 40 * value("kept_five") < value("hold_five")
     assert value("kept_hour") == pytest.approx(value("rent") + value("fare"), rel=0.04)
+    assert value("rent") == pytest.approx(0.0015, rel=0.04)  # cents, as the napkin says
     for step, key in ((2, "hour"), (6, "five")):
         held = boxes(one, step)["held"]["w"] / WIDTH
         assert held == pytest.approx(value(f"hold_{key}") / value("hold_hour"))
@@ -455,6 +456,9 @@ def test_room_and_door_fills_what_the_door_can_serve():
         / (5 * 365 * 86_400)
     )
     assert value("flash_hour") < value("disk_hour") < value("host_hour")
+    # Dollars a gigabyte, as the napkin says them
+    prices = [value(name) for name in ("flash_hour", "host_hour", "disk_price")]
+    assert prices == pytest.approx([0.19, 1.7, 0.02], rel=0.06)
     # What the last two steps say: by room and door the hour is the disk's.
     assert value("disk_hour_written") < value("host_hour_written") < value("flash_hour_written")
     assert 5 * value("host_five_written") < value("disk_five_written") < value("flash_five_written")

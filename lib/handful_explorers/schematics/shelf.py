@@ -125,7 +125,7 @@ def _numbers(device: str) -> dict[str, str | Number]:
 
 def _price(row: str) -> Number:
     """Return the request for a price of storage, in the middle of its range."""
-    return Number(f"= ([{row} / usd_per_gb_low] * [{row} / usd_per_gb_high]) ** 0.5", 2, "$")
+    return Number(f"= 1e9 * ([{row} / usd_per_gb_low] * [{row} / usd_per_gb_high]) ** 0.5", 2, "$")
 
 
 PRICED = "memory_tiers / Seagate Exos M 30 TB, SATA III interface ceiling 600 MB/s (6 Gb/s, 8b/10b)"

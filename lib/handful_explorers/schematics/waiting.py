@@ -111,7 +111,7 @@ three_ways = Schematic(
             f"prefill_again_time batch=1 devices=1 model_flops_utilisation=0.3 {ALL}", 2
         ),
         "again": Number(f"= 100 * [context_cost_again model_flops_utilisation=0.3 {ALL}]", 2),
-        "price": f"= ([{FLASH} / usd_per_gb_low] * [{FLASH} / usd_per_gb_high]) ** 0.5 / 1e9",
+        "price": f"= ([{FLASH} / usd_per_gb_low] * [{FLASH} / usd_per_gb_high]) ** 0.5",
         "life": "= 5 * 365.25 * 86400",
         "drive": Number(f"{FLASH} / capacity_bytes", 3),
         "rate": f"{FLASH} / read_bandwidth_bytes_per_s",
