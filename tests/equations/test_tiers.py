@@ -425,12 +425,9 @@ def test_the_chapter_says_what_is_computed():
     assert 4 < (more + wear) / more < 5
     assert round(100 * rent[DISK], 5) == 0.00015 and 100 * fare[DISK] > 1
     # "So here the ladder breaks": rent and fare of new notes, with nobody waiting
+    fresh = {"idle_share": 0, "hold_time": 1e-9, "written_share": 1, "tier_devices": 1}
     hidden = {
-        device: float(
-            tiers.context_cents_written(
-                conversation(idle_share=0, hold_time=1e-9, written_share=1.0) | tiers.device(device)
-            )
-        )
+        device: float(tiers.context_cents_written(conversation(**fresh, **tiers.device(device))))
         for device in (FLASH, DISK)
     }
     assert [hidden[FLASH], hidden[DISK]] == pytest.approx([0.038, 0.0072], rel=0.03)
