@@ -101,6 +101,9 @@ def test_a_hop_is_a_hundred_times_shorter_than_was_guessed():
     assert 10 * hop == pytest.approx(1 / 4 * 1e-3, rel=0.1)
     assert 40 * hop / reading == pytest.approx(2 / 5, abs=0.02)
     assert 5 < 4 * (1 + 10 * hop / (reading / 4)) < 6
+    # "or five if the latency of the layers counts as work"
+    work = (reading + of(f"fixed_time {CROWD}")) / 4
+    assert 4 < 4 * (1 + 10 * hop / work) < 5
 
 
 def test_four_micro_batches_fill_four_racks_and_five_where_hops_take_a_quarter():
