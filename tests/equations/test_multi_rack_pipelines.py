@@ -297,6 +297,19 @@ def test_the_chapter_on_boxes():
     assert max(own) == pytest.approx(min(own), rel=0.003)
     copies, chained = (latency.cost_per_token(CHAPTER, devices=8, batch=b) for b in (232, 402))
     assert 1 - chained / copies == pytest.approx(1 / 5, abs=0.01)  # a fifth cheaper
+    # The latency of the layers "moves the comparison by a few per cent".
+    lost = latency.fixed_time(CHAPTER)
+    times = {
+        "copies": (latency.step_time(CHAPTER, devices=8, batch=232), 8 / 232),
+        "chain": (on_stages.token_latency_of_cut_rack(boxes, batch=402), 8 / 402),
+        "rack": (latency.step_time(CHAPTER, batch=3620), 72 / 3620),
+    }
+    without, with_it = (
+        {name: share * (time + more) for name, (time, share) in times.items()} for more in (0, lost)
+    )
+    for dear, cheap in (("copies", "chain"), ("chain", "rack"), ("copies", "rack")):
+        moved = with_it[dear] / with_it[cheap] / (without[dear] / without[cheap])
+        assert 0.94 < moved < 1.06, (dear, cheap)
     kimi = values("H200 SXM", "Kimi K2", context=100_000)
     shares = [latency.weight_memory(kimi) / p / on_stages.domain_capacity(kimi) for p in (1, 2)]
     assert shares[0] > 0.9 and shares[1] < 0.5
