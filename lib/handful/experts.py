@@ -239,7 +239,7 @@ all_to_all_time = Formula(
 
 scale_up_time_once = Formula(
     q.scale_up_time,
-    _tokens * k * (1 - o / n_up) * _there_and_back / BW_up,
+    _tokens * k * (1 - o / Min(n, n_up)) * _there_and_back / BW_up,
     name="scale_up_time_once",
     source=f"{_V3}, section 3.2.2",
     meaning="time to hand copies on inside their domain",

@@ -124,6 +124,14 @@ fraction_leaving_of_racks = Formula(
     conventions=("every expert is as likely as any other", "racks of equal size"),
 )
 
+devices_of_racks = Formula(
+    q.devices,
+    R * n_up,
+    name="devices_of_racks",
+    source="definition",
+    meaning="chips of a number of full racks",
+)
+
 domains_reached_of_racks = Formula(
     q.domains_reached,
     R * (1 - phi**k),
@@ -369,19 +377,31 @@ all_to_all_time_of_racks = Formula(
     conventions=("one copy an expert", "both work at once", "the constant out and back"),
 )
 
+layer_time_of_racks = Formula(
+    q.layer_time,
+    q.expert_layer_time.symbol + q.all_to_all_time.symbol,
+    name="layer_time_of_racks",
+    using=(expert_layer_time_of_racks, all_to_all_time_of_racks),
+    source="derived",
+    meaning="a layer of experts from the start of its tokens to the last answer: journeys and work "
+    "in turn, since no expert can work on what has not arrived",
+    conventions=("one batch at a time, so that nothing hides the journeys",),
+)
+
 step_time_of_racks = Formula(
     q.step_time,
     (w * (N_total - N_routed) / o + B * cache_memory.expression / (R * n_up)) / BW
-    + layers * Max(q.expert_layer_time.symbol, q.all_to_all_time.symbol),
+    + layers * q.layer_time.symbol,
     name="step_time_of_racks",
-    using=(expert_layer_time_of_racks, all_to_all_time_of_racks),
+    using=(layer_time_of_racks,),
     source="derived",
-    meaning="a chip reads its caches and its copy of the weights that all use; then each layer of "
-    "experts takes as long as the slowest of reading, computing and travel",
+    meaning="a chip reads its caches and its copy of the weights that all use; then come the "
+    "layers of experts",
     conventions=(
         "data-parallel attention",
         "no arithmetic of attention",
         "experts and attention in turn",
+        "one batch at a time, so that nothing hides the journeys",
     ),
 )
 

@@ -37,8 +37,8 @@ over_racks = Explorer(
     x=Sweep("devices", 8, 1440, at=144, title="Chips of a layer"),
     y=Scale("Time in one layer", "s"),
     curves=[
-        Curve(experts.all_to_all_time, "Travel, a copy for each expert", role="total", id="each"),
-        Curve(experts.all_to_all_time_once, "Travel, a copy for each rack", given=_FREE, id="once"),
+        Curve(experts.all_to_all_time, "Travel, one copy for each expert", role="total", id="each"),
+        Curve(experts.all_to_all_time_once, "Travel, one copy for each rack", given=_FREE, id="once"),
         Curve(experts.expert_weight_time, "Reading the experts", id="reading"),
         Curve(
             experts.all_to_all_time,
@@ -57,9 +57,10 @@ over_racks = Explorer(
             "scale_out_bandwidth",
             "Port of each chip",
         ),
-        Control(
-            IntSlider(value=8, min=1, max=32), "active_experts", "Experts of a token", follows=True
-        ),
+    ],
+    marks=[
+        Mark(racks.devices_of_racks, "one domain", given={"scale_up_domains": 1}),
+        Mark(racks.devices_of_racks, "two", given={"scale_up_domains": 2}),
     ],
     readouts=[
         Readout(experts.scale_up_domains, "Racks or nodes that they fill"),
@@ -72,10 +73,11 @@ over_racks = Explorer(
         at=(36, 72, 144, 216, 432, 1440),
         hump=True,
     ),
-    caption="The crowd stays the same, so that each chip has fewer people the more chips there are."
-    " Fabric and network work at once, and the slower of them counts. Experts are"
-    " whole, so that reading them falls in steps. Bytes alone count, and a torus is drawn as"
-    " if it had a switch. On this page the bar at the top moves this plot alone.",
+    caption="The people stay the same, so that each chip has fewer of them the more chips there"
+    " are. Fabric and network work at once, and the slower of the two counts. Between full racks"
+    " the lines go on as if a layer could fill part of one. Experts are whole, so reading them falls"
+    " in steps. Bytes alone count, and a torus is drawn as if it had a switch. On this page the bar"
+    " at the top moves this plot alone.",
 )
 
 # For “Your model, your hardware” ------------------------------------------------------------------
@@ -95,7 +97,7 @@ hiding_against_batch = Explorer(
     controls=[
         Control(IntSlider(value=2, min=2, max=40), "scale_up_domains", "Racks or nodes"),
         Control(
-            FloatLogSlider(value=_PORTS["800"], min=10, max=12, step=0.01),
+            FloatLogSlider(value=_PORTS["400"], min=10, max=12, step=0.01),
             "scale_out_bandwidth",
             "Port of each chip",
             follows=True,

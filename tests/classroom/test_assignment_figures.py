@@ -82,13 +82,13 @@ FIGURES = [
         "schedule",
         "is sold with ports of 100 GB/s and of 50 GB/s",
         100e9,
-        f"{RACK} scaleout_bw_per_chip_one_direction_bytes_per_s",
+        "interconnects / InfiniBand XDR / one_direction_bytes_per_s",
     ),
     (
         "schedule",
         "is sold with ports of 100 GB/s and of 50 GB/s",
         50e9,
-        "interconnects / InfiniBand NDR / one_direction_bytes_per_s",
+        f"{RACK} scaleout_bw_per_chip_one_direction_bytes_per_s",
     ),
     ("schedule", "the ratio of the wires is 18", 18, THIN),
     (

@@ -152,7 +152,7 @@ def test_shapes_and_wires_are_the_published_ones():
     """The shapes are those of DeepSeek-V3, the wires those of a GB200 rack and an H100 node.
 
     DeepSeek-V3: 61 layers, the first 3 dense, width 7168, 128 heads, experts of three 7168 × 2048
-    matrices. A GB200 rack: 72 chips, NVLink 1.8 TB/s both ways together, 800 Gb/s a port. An H100
+    matrices. A GB200 rack: 72 chips, NVLink 1.8 TB/s both ways together, 400 Gb/s a port. An H100
     node: 8 chips, 900 GB/s.
     """
     v = values("GB200 NVL72", "DeepSeek-V3")
@@ -169,7 +169,7 @@ def test_shapes_and_wires_are_the_published_ones():
     assert (v["domain_devices"], v["scale_up_bandwidth"], v["scale_out_bandwidth"]) == (
         72,
         1.8e12 / 2,
-        800e9 / 8,
+        400e9 / 8,
     )
     v = values("H100 SXM", "Mixtral 8x7B")
     assert (v["domain_devices"], v["scale_up_bandwidth"], v["scale_out_bandwidth"]) == (

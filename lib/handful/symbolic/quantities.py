@@ -495,6 +495,11 @@ expert_compute_time = quantity(
 expert_layer_time = quantity(
     r"t_{\mathrm{experts}}", _time / _layer, "time of the routed experts in one layer"
 )
+layer_time = quantity(
+    r"t_{\mathrm{layer}}",
+    _time / _layer,
+    "time of a layer of experts, the journeys of its tokens included",
+)
 hiding_batch = quantity(
     r"B_{\mathrm{hide}}",
     _sequence,

@@ -1,7 +1,7 @@
 """One token whose experts lie in two racks, or on forty nodes: how many copies of it cross.
 
-The fabric of a rack and the cable between two are as thick as they are fast.  Eight chips stand for
-a rack's; the bars are to scale.
+The fabric of a rack and the ports of its chips are as thick as they are fast.  Eight chips stand
+for a rack's; the bars are to scale.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 from ..plotting.scenes.shapes import circle, rect, text
-from .schematic import WIDTH, Schematic, Step, named
+from .schematic import WIDTH, Number, Schematic, Step, named
 from .svg import arrow
 
-RACK = 'scale_up_domains=2 scale_out_bandwidth=50e9 hardware="GB200 NVL72" model="DeepSeek-V3"'
-CROWD = f"batch=5760 {RACK} precision=fp8"  # eighty people on each chip of the first rack
+RACK = 'scale_up_domains=2 hardware="GB200 NVL72" model="DeepSeek-V3"'
+CROWD = f"batch=5760 {RACK} precision=fp8"  # eighty people on each chip of one rack
 COPIES = "active_experts=8"
 
 # Two racks: where boxes and chips stand, in pixels.
 BOX, TALL, TOP, SIZE, PITCH = 150, 128, 24, 26, 34
-FABRIC = 18  # its thickness; the cable's is less by the ratio of their rates
+FABRIC = 18  # its thickness; a port's is less by the ratio of their rates
+PORTS = 8  # one for each chip drawn
 HOME, INLET = (0, 1), (1, 0)  # rack and chip
+OURS = 2  # which port, from the top, is that of the token's chip
 EXPERTS = ((0, 0), (0, 3), (0, 5), (0, 6), (1, 1), (1, 3), (1, 4), (1, 7))
 HERE, THERE = EXPERTS[:4], EXPERTS[4:]
 
@@ -38,6 +40,11 @@ ROWS = (
 SHOWN = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 6: 4}  # rows of the bars in each step
 
 
+def _port(chip: int) -> float:
+    """Return the height of a chip's port."""
+    return TOP + 11 + chip * (TALL - 22) / (PORTS - 1)
+
+
 def _chip(place: tuple[int, int]) -> tuple[float, float]:
     """Return the middle of a chip."""
     rack, chip = place
@@ -50,14 +57,16 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
 
 
 def _racks(step: int, schematic: Schematic) -> list[dict[str, Any]]:
-    """Draw two racks, the cable between them, and the copies on their way."""
+    """Draw two racks, the ports between them, and the copies on their way."""
     told, middle = schematic.told, TOP + TALL / 2
-    cable = FABRIC / schematic.value("ratio")
+    port = FABRIC / schematic.value("ratio")
     out = [
         text(0, 13, "this rack", "ink strong"),
         text(WIDTH, 13, "the other rack", "ink strong", "end"),
-        rect(BOX - 3, middle - cable / 2, WIDTH - 2 * BOX + 6, cable, "c1"),
     ]
+    for i in range(PORTS):
+        ours = "c1" if i == OURS or step == 1 else "c1 pale"
+        out.append(rect(BOX, _port(i) - port / 2, WIDTH - 2 * BOX, port, ours))
     for rack in (0, 1):
         left = rack * (WIDTH - BOX)
         out += [
@@ -75,14 +84,14 @@ def _racks(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             x, y = _chip((rack, chip))
             colour = "c4 pale" if (rack, chip) in EXPERTS else "grid"
             out.append(rect(x - SIZE / 2, y - SIZE / 2, SIZE, SIZE, colour))
-    out.append(text(WIDTH / 2, TOP + TALL + 16, f"cable {told['outside']}", "c1", "middle"))
+    out.append(text(WIDTH / 2, TOP + TALL + 16, f"a port for each chip, {told['outside']}", "c1", "middle"))
     return out + _copies(step)
 
 
 def _copies(step: int) -> list[dict[str, Any]]:
     """Draw the token, its copies, and the ways that they take."""
     x, y = _chip(HOME)
-    middle = TOP + TALL / 2
+    port = _port(OURS)
     out = [named("token", circle(x, y, 6, "ink"))]
     if step == 1:
         return out
@@ -90,14 +99,14 @@ def _copies(step: int) -> list[dict[str, Any]]:
         for place in HERE:
             out.append(circle(*_chip(place), 5, "c2"))
     if step == 2:
-        out += [circle(BOX + 2 + 12 * i, middle, 5, "c1") for i in range(4)]
+        out += [circle(BOX + 2 + 12 * i, port, 5, "c1") for i in range(4)]
     elif step == 3:
-        out += [circle(WIDTH / 2, middle, 5, "c1"), _link(INLET, away=True)]
+        out += [circle(WIDTH / 2, port, 5, "c1"), _link(INLET, away=True)]
         for place in THERE:
             out += [_link(place), circle(*_chip(place), 5, "c2")]
     else:
         out += [_link(place, away=True) for place in HERE + THERE]
-        out += [_link(HOME), _link(INLET), circle(WIDTH / 2, middle, 5, "c1")]
+        out += [_link(HOME), _link(INLET), circle(WIDTH / 2, port, 5, "c1")]
     return out
 
 
@@ -155,7 +164,8 @@ two_ways_over = Schematic(
     "What crosses, and what need not",
     height=372,
     numbers={
-        "ratio": 'bandwidth_ratio scale_out_bandwidth=50e9 hardware="GB200 NVL72"',
+        "chips": Number("accelerators / GB200 NVL72 / scaleup_domain_chips", 2, "1"),
+        "ratio": 'bandwidth_ratio hardware="GB200 NVL72"',
         "inside": "accelerators / GB200 NVL72 / scaleup_bw_per_chip_one_direction_bytes_per_s",
         "outside": "interconnects / InfiniBand NDR / one_direction_bytes_per_s",
         "each": f"copies_leaving_of_racks scale_up_domains=2 {COPIES}",
@@ -168,35 +178,35 @@ two_ways_over = Schematic(
     },
     steps=[
         Step(
-            "A token stands on a chip of this rack, and its eight experts lie four in each."
-            " Inside a rack a chip sends {inside}; to the other rack it sends {outside},"
-            " {ratio} times less.",
-            "Two racks of chips with a thick bar in each, the fabric, and a thin line between them,"
-            " the cable. The token stands on one chip of the left rack; four chips in each rack"
-            " hold an expert of it.",
+            "A token is on a chip of this rack, and four of its eight experts are in each rack."
+            " Inside a rack a chip sends {inside}. Through its own port to the other rack it sends"
+            " {outside}, {ratio} times less.",
+            "Two racks of chips with a thick bar in each, the fabric, and eight thin lines between"
+            " them, a port for each chip. The token is on one chip of the left rack; four chips in"
+            " each rack hold an expert of it.",
         ),
         Step(
-            "A copy for each expert: four stay on the fabric, and four queue for the cable, though"
-            " all four are the same. In our layer the queue lasts {each_time}.",
-            "Four copies are with their experts in the left rack, and four stand in a row on the"
-            " cable. A bar below says that {each} of eight copies cross.",
+            "With one copy for each expert, four stay on the fabric, and four wait their turn at"
+            " the port, though all four are the same. In our layer a port is busy for {each_time}.",
+            "Four copies are with their experts in the left rack, and four stand in a row at one"
+            " port. A bar below says that {each} of eight copies cross.",
         ),
         Step(
             "Nothing is gained by sending the same numbers four times. Let one copy cross, to a"
             " chip that hands it on to the four, over the fast fabric of its own rack.",
-            "One copy is on the cable. In the right rack an arrow leads from one chip to the"
+            "One copy is on its way. In the right rack an arrow leads from one chip to the"
             " fabric, and arrows lead from the fabric to the four chips with experts. A second bar"
             " below is a quarter as long as the first.",
         ),
         Step(
             "The answers are added up in any case, so the four of the other rack are added there,"
-            " and their sum comes back as one. The cable is now done after {once_time}.",
+            " and their sum comes back as one. Now a port is busy for {once_time}.",
             "In either rack arrows lead from the four experts to the fabric, and from the fabric to"
-            " one chip; in the left rack it is the token\u2019s. One sum is on the cable.",
+            " one chip; in the left rack it is the token\u2019s. One sum is on its way back.",
         ),
         Step(
             "With forty small nodes in place of two racks there is little to merge: eight experts"
-            " lie in {reached} of them on average, and {forty} copies still cross.",
+            " are in {reached} of them on average, and {forty} copies still cross.",
             "Forty small boxes. The eight experts lie in seven of them, none of which is the"
             " token\u2019s own. A third bar is nearly as long as the picture is wide.",
         ),
@@ -208,7 +218,7 @@ two_ways_over = Schematic(
         ),
     ],
     draw=_draw,
-    caption="Eight chips stand for each rack. Fabric and cable are as thick as they are fast. Times"
-    " are for the crowd of the napkin, and copies are averages over a router without favourites;"
-    " the last bar is a bound.",
+    caption="Eight chips stand for the {chips} of each rack. A line is as thick as it is fast."
+    " Times are those of the napkin, and copies are averages over a router"
+    " without favourites; the last bar is an upper limit.",
 )

@@ -19,7 +19,6 @@ export function mount(figure) {
   });
   const last = items.length - 1;
   let at = 0,
-    furthest = 0, // sentences beyond it would answer what the text asks the reader to predict
     chosen = false; // by hand, so that scrolling no longer chooses
 
   /** @param {number} step */
@@ -40,8 +39,6 @@ export function mount(figure) {
       for (const [i, node] of list.entries())
         if (i === at) node.setAttribute("aria-current", "step");
         else node.removeAttribute("aria-current");
-    furthest = Math.max(furthest, at);
-    for (const [i, item] of items.entries()) item.classList.toggle("is-unread", i > furthest);
     back.setAttribute("aria-disabled", String(at === 0));
     next.textContent = at === last ? "Again" : "Next";
   }

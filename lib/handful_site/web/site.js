@@ -87,6 +87,17 @@ function pin(bar) {
   const watcher = new ResizeObserver(place);
   watcher.observe(bar);
   if (header) watcher.observe(header);
+  // It stays in view beside what follows it, and not while one reads.  On the page for a reader's
+  // own model the text follows it as well.
+  if (document.querySelector("#yours")) return;
+  const seen = new Set();
+  const beside = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries)
+      if (isIntersecting) seen.add(target);
+      else seen.delete(target);
+    bar.classList.toggle("is-resting", !seen.size);
+  });
+  for (const figure of document.querySelectorAll("figure.explorer")) beside.observe(figure);
 }
 
 const article = () =>
