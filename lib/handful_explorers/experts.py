@@ -59,8 +59,8 @@ over_racks = Explorer(
         ),
     ],
     marks=[
-        Mark(racks.devices_of_racks, "one domain", given={"scale_up_domains": 1}),
-        Mark(racks.devices_of_racks, "two", given={"scale_up_domains": 2}),
+        Mark(racks.devices_of_racks, "one domain", given={"scale_up_domains": 1}, whole="down"),
+        Mark(racks.devices_of_racks, "two", given={"scale_up_domains": 2}, whole="down"),
     ],
     readouts=[
         Readout(experts.scale_up_domains, "Racks or nodes that they fill"),

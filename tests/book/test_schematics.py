@@ -201,63 +201,14 @@ def test_sentences_stand_beside_the_picture_on_a_laptop(demo):
         assert item.bounding_box()["x"] > picture["x"] + picture["width"]
 
 
-# Scrolls through a schematic a little at a time; each step that was shown, with where the picture
-# stood in the window when it came: above 1, or below 0, half of it and more was out of view.
-SCROLLED = """async ([figure, down, apart]) => {
-  const steps = [], stage = figure.querySelector(".schematic-stage"),
-    current = () => [...figure.querySelectorAll("li")].findIndex((one) => one.ariaCurrent) + 1,
-    frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  scrollTo(0, scrollY + figure.getBoundingClientRect().top - (down ? innerHeight + 200 : -900));
-  for (let i = 0; i < (2 * innerHeight + 900) / apart; i += 1) {
-    scrollBy(0, down ? apart : -apart);
-    await frame();
-    const { top, bottom, height } = stage.getBoundingClientRect();
-    if (steps.at(-1)?.[0] !== current())
-      steps.push([current(), (top + height / 2) / innerHeight]); }
-  return steps; }"""
-
-
-@pytest.mark.parametrize("height", [420, 500, 800, 1200])
-def test_reading_on_shows_step_after_step(demo, height):
-    page = demo(width=1280, height=height, reduced_motion="no-preference")
-    for name, one in ALL.items():
-        figure = figure_of(page, name)
-        page.evaluate("scrollTo(0, 0)")
-        handle = figure.element_handle()
-        for down in (True, False):
-            steps = page.evaluate(SCROLLED, [handle, down, 40])
-            order = list(range(1, len(one.steps) + 1))
-            assert [step for step, _ in steps] == (order if down else order[::-1]), name
-            assert all(-0.1 < middle < 1.1 for _, middle in steps[1:]), name
-
-
-# Jumps to a figure, or to the end of the page, and waits until the page has seen where it is.
-JUMP = """async ([figure, top]) => {
-  if (figure) scrollBy(0, figure.getBoundingClientRect().top - top);
-  else scrollTo(0, document.documentElement.scrollHeight);
-  for (let i = 0; i < 4; i += 1) await new Promise(requestAnimationFrame); }"""
-
-
-@pytest.mark.parametrize("height", [500, 900])
-def test_a_picture_that_is_jumped_to_begins_with_its_first_step(demo, height):
-    page = demo(width=1280, height=height, reduced_motion="no-preference")
-    for name in list(ALL)[::-1]:
-        figure = figure_of(page, name)
-        for top in (300, 90):
-            page.evaluate(JUMP, [None, 0])
-            page.evaluate(JUMP, [figure.element_handle(), top])
-            assert at(figure) == 1, name
-        page.mouse.move(640, 200)
-        page.mouse.wheel(0, 150)
-        expect(figure.locator("li").first).not_to_have_attribute("aria-current", "step")
-
-
-def test_scrolling_leaves_a_step_that_a_hand_has_chosen(demo):
+def test_scrolling_never_changes_a_step(demo):
+    """What the text asks the reader to predict stays unseen until the reader asks for it."""
     page = demo(width=1280, height=800, reduced_motion="no-preference")
-    figure = figure_of(page, next(iter(ALL)))
-    figure.locator(".schematic-dot").nth(1).click()
-    page.evaluate(SCROLLED, [figure.element_handle(), True, 100])
-    assert at(figure) == 2
+    for _ in range(40):
+        page.mouse.wheel(0, 400)
+    page.wait_for_function("scrollY > 2000")
+    for name in ALL:
+        assert at(figure_of(page, name)) == 1, name
 
 
 def moving(page) -> list[str]:

@@ -1,17 +1,13 @@
 // Steps of a schematic.  Python has drawn them all into one picture (schematics/svg.py): each
-// element says in `data-steps` what it is in which step.  Here a step is chosen, by buttons, by
-// arrow keys, or on a wide screen by reading on.
-import { announce, calm, h } from "./dom.js";
-
-const WAY = 110; // pixels that are scrolled for a step: more than a wheel goes at once
+// element says in `data-steps` what it is in which step.  Here a step is chosen, by buttons or by
+// arrow keys; never by scrolling, which would show what the text asks the reader to predict.
+import { announce, h } from "./dom.js";
 
 /** @param {HTMLElement} figure */
 export function mount(figure) {
   const picture = figure.querySelector(".schematic-picture"),
-    stage = picture?.parentElement,
-    body = stage?.parentElement,
     items = [...figure.querySelectorAll(".schematic-steps > li")];
-  if (!picture || !stage || !body || figure.dataset.mounted) return;
+  if (!picture || figure.dataset.mounted) return;
   figure.dataset.mounted = "yes";
   const parts = [...picture.querySelectorAll("[data-steps]")].flatMap((node) => {
     node.removeAttribute("visibility"); // which the class below takes over
@@ -19,7 +15,7 @@ export function mount(figure) {
   });
   const last = items.length - 1;
   let at = 0,
-    chosen = false; // by hand, so that scrolling no longer chooses
+    furthest = 0; // sentences beyond it would answer what the text asks the reader to predict
 
   /** @param {number} step */
   function draw(step) {
@@ -39,13 +35,14 @@ export function mount(figure) {
       for (const [i, node] of list.entries())
         if (i === at) node.setAttribute("aria-current", "step");
         else node.removeAttribute("aria-current");
+    furthest = Math.max(furthest, at);
+    for (const [i, item] of items.entries()) item.classList.toggle("is-unread", i > furthest);
     back.setAttribute("aria-disabled", String(at === 0));
     next.textContent = at === last ? "Again" : "Next";
   }
 
   /** @param {number} step */
   function go(step) {
-    chosen = true;
     if (step < 0) return;
     show(step > last ? 0 : step);
     const words = picture?.getAttribute("aria-label");
@@ -99,32 +96,4 @@ export function mount(figure) {
     draw(at);
     move();
   });
-
-  if (calm()) return;
-  // On a narrow screen they lie on each other, and none is passed before the next.
-  const listed = () =>
-    items[0].getBoundingClientRect().top < items[last].getBoundingClientRect().top;
-  // The steps share the way on which the picture is seen whole, or half of it where that is short.
-  let entered = Infinity; // where the picture stood when it came into view
-  const read = () => {
-    if (chosen || !listed()) return;
-    const { top, bottom, height } = body.getBoundingClientRect();
-    if (bottom < 0 || top > innerHeight) return; // jumped away, and not read
-    const rest = parseFloat(getComputedStyle(stage).top) - (height - stage.offsetHeight),
-      half = stage.offsetHeight / 2,
-      low = innerHeight - stage.offsetHeight,
-      wanted = WAY * items.length,
-      more = Math.min(Math.max((wanted - (low - rest)) / 2, 0), half),
-      from = Math.min(low + more, entered),
-      to = Math.max(rest - half, Math.min(rest - more, from - wanted));
-    const share = from > to ? (from - top) / (from - to) : 0,
-      step = Math.min(Math.max(Math.floor(share * items.length), 0), last);
-    if (step !== at) show(step);
-  };
-  new IntersectionObserver(([{ isIntersecting }]) => {
-    removeEventListener("scroll", read);
-    if (!isIntersecting) return;
-    if (!at) entered = body.getBoundingClientRect().top;
-    addEventListener("scroll", read, { passive: true });
-  }).observe(body);
 }
