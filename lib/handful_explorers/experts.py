@@ -34,17 +34,16 @@ _GB200 = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8"}
 over_racks = Explorer(
     "over-racks",
     "A layer over more and more chips",
-    x=Sweep("devices", 8, 1440, at=144, title="Chips of a layer"),
+    x=Sweep("devices", 8, 256, at=144, title="Chips of a layer"),
     y=Scale("Time in one layer", "s"),
     curves=[
-        Curve(experts.all_to_all_time, "Travel, one copy for each expert", role="total", id="each"),
-        Curve(experts.all_to_all_time_once, "Travel, one copy for each rack", given=_FREE, id="once"),
+        Curve(experts.all_to_all_time, "Travel", role="total", id="each"),
         Curve(experts.expert_weight_time, "Reading the experts", id="reading"),
         Curve(
             experts.all_to_all_time,
             "Travel, if one fabric joined all",
             role="reference",
-            given={"domain_devices": 1440},
+            given={"domain_devices": 256},
             id="joined",
         ),
     ],
@@ -70,14 +69,15 @@ over_racks = Explorer(
         "A layer for 5,760 people spreads over more and more chips, and 72 make a rack. How long do"
         " the tokens travel, if each expert is sent a copy of its own? Draw it.",
         draw="each",
-        at=(36, 72, 144, 216, 432, 1440),
+        at=(36, 72, 100, 144, 216, 256),
         hump=True,
     ),
-    caption="The people stay the same, so that each chip has fewer of them the more chips there"
-    " are. Fabric and network work at once, and the slower of the two counts. Between full racks"
-    " the lines go on as if a layer could fill part of one. Experts are whole, so reading them falls"
-    " in steps. Bytes alone count, and a torus is drawn as if it had a switch. On this page the bar"
-    " at the top moves this plot alone.",
+    caption="The people stay the same, so that each chip has fewer of them the more chips "
+    "there are. Fabric and network work at once, and the slower of the two counts. "
+    "Between full racks the lines go on as if a layer could fill part of one. Every "
+    "chip has its share of the traffic; experts are whole, so reading them falls in "
+    "steps. Bytes alone count, and a torus is drawn as if it had a switch. On this "
+    "page the bar at the top moves this plot alone.",
 )
 
 # For “Your model, your hardware” ------------------------------------------------------------------

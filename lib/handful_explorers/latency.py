@@ -25,7 +25,7 @@ def _context() -> Control:
 latency_against_batch = Explorer(
     "latency-against-batch",
     "One decode step against the batch",
-    x=Sweep("batch", 1, 8192, at=64),
+    x=Sweep("batch", 1, 8192, at=189),
     y=Scale("Time of one step", "s"),
     curves=[
         Curve(latency.step_time_with_latency, "Step", role="total"),
@@ -65,16 +65,15 @@ latency_against_batch = Explorer(
         draw="step",
     ),
     caption="The step is the slower of reading (weights, then caches) and computing, and then the "
-    "latency of its layers, "
-    "which no batch shortens. The shaded band is where measured steps of such models on so many "
-    "chips lie above the "
-    "roofline, at the batches of most published runs, if there are enough of them.",
+    "latency of its layers, which no batch shortens. The shaded band holds nine tenths of the "
+    "measured steps of such models on so many chips, at the batches of most published runs, where "
+    "there are enough of them.",
 )
 
 cost_against_batch = Explorer(
     "cost-against-batch",
     "What one token costs, part by part",
-    x=Sweep("batch", 1, 65536, at=256),
+    x=Sweep("batch", 1, 65536, at=189),
     y=Scale("Cost of one token", "$/token"),
     curves=[
         Curve(latency.cost_per_token_with_latency, "Cost", role="total"),
@@ -85,7 +84,7 @@ cost_against_batch = Explorer(
     ],
     marks=[Mark(latency.cost_floor, "slow-mode floor", axis="y"), _ROOM],
     controls=[_context()],
-    readouts=[Readout(latency.unbatched_penalty, "Times the floor of any slow mode")],
+    readouts=[Readout(latency.unbatched_penalty, "Times the slow-mode floor")],
     presets=[
         Preset(
             "Alone",
@@ -108,7 +107,7 @@ cost_against_batch = Explorer(
     ],
     caption="What is shared falls with the batch: reading the weights, and waiting for the "
     "layers. Reading and computing overlap, "
-    "so the cost is the larger of the two, and the latency.",
+    "so you pay for the longer of the two, and then for the latency.",
 )
 
 fast_and_slow = Explorer(
@@ -120,7 +119,6 @@ fast_and_slow = Explorer(
     curves=[Curve(latency.cost_per_token, "Cost of a token", role="total")],
     given={"routed_parameters": 0},
     marks=[
-        Mark(latency.cost_floor, "slow-mode floor", axis="y"),
         _ROOM,
         Mark(latency.fast_batch, "fast mode", whole="near", none="cannot be had"),
     ],
@@ -156,6 +154,6 @@ fast_and_slow = Explorer(
         ),
     ],
     caption="Each point of the line is a number of people. Further right, answers stream faster "
-    "and cost more. As in the lecture, all weights are read at every step, and chips never "
+    "and cost more. As in the lecture, every step reads all weights, and chips never "
     "wait.",
 )

@@ -82,6 +82,8 @@ def _caches() -> list[tuple[float, float, str]]:
     ]
 
 
+_RACK = {"hardware": "GB200 NVL72", "precision": "fp8"}
+
 price_to_cache = Explorer(
     "price-to-cache",
     "From a price list to a cache",
@@ -92,41 +94,18 @@ price_to_cache = Explorer(
             prices.implied_kv_bytes,
             "Allowed by the list",
             role="total",
+            scenario=_RACK,
             id="implied",
-        ),
-        Curve(
-            prices.implied_kv_bytes,
-            "GB200 in bf16",
-            scenario={"hardware": "GB200 NVL72", "precision": "bf16"},
-        ),
-        Curve(
-            prices.implied_kv_bytes,
-            "GB200 in fp4",
-            scenario={"hardware": "GB200 NVL72", "precision": "fp4"},
         ),
     ],
     points=[Points("published, a byte a number", _caches())],
     controls=[
         _thresholds(),
-        # Its own, and not the page's: the text beside it speaks of this chip.
-        Control(
-            Dropdown(
-                options=["H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72", "TPU v5e"],
-                value="GB200 NVL72",
-            ),
-            "hardware",
-            "Chip",
-        ),
-        Control(Dropdown(options=["bf16", "fp8", "fp4"], value="fp8"), "precision", "Precision"),
     ],
     presets=[
         Preset(
             "The lecture's inference",
-            {
-                "active_parameters": 1e11,
-                "hardware": "GB200 NVL72",
-                "precision": "fp8",
-            },
+            {"active_parameters": 1e11},
             "a hundred billion active, 200 thousand tokens: almost 2 kB",
             "1:38:22",
         ),
@@ -156,7 +135,6 @@ _GUESSED = {
     "window_tokens": 1,
     "tokens_per_step": 1,
 }
-_RACK = {"hardware": "GB200 NVL72", "precision": "fp8"}
 _LIST = facts.get("prices", _LISTS[0])
 _ASKED = price_lists.interpret(_LIST)
 _LISTED = {
@@ -203,6 +181,7 @@ fit_the_list = Explorer(
             "1:47:56",
         ),
     ],
-    caption="The model has 100 billion active weights, is as sparse as DeepSeek-V3 and runs in fp8 "
-    "on GB200 chips. Attention's own arithmetic, and whether so many people fit, are left aside.",
+    caption="The model has 100 billion active weights, is as sparse as DeepSeek-V3 and runs in"
+    " fp8 on GB200 chips. Attention's own arithmetic is left aside, and so is whether "
+    "so many people fit.",
 )

@@ -83,8 +83,9 @@ hold_or_recompute = Explorer(
         draw="flash",
     ),
     caption="The lowest line wins. Devices cost their medium alone, paid off over five years; "
-    "prefill reaches three tenths of the peak; no chip waits while a cache is written. "
-    "The host is the Grace of a GB200, for every chip.",
+    "prefill reaches three tenths of the peak; no chip waits while a cache is written,"
+    " and what a slow arrival fills of its memory is not drawn. The host is the Grace "
+    "of a GB200, for every chip.",
 )
 
 wall = Explorer(

@@ -156,23 +156,20 @@ def publish(target: Path, site: Path) -> tuple[str, int]:
 
 
 def offer(soup: BeautifulSoup, up: str, place: str, size: int) -> None:
-    """Add the button below the first code cell of a page, and those that follow it at once.
+    """Add the button at the end of a page that has code cells.
 
-    It says where Python is, and how much is loaded on a click.
+    It says where Python is, and how much is loaded on a click.  Above, it would stand between a
+    formula and the meaning of its letters.
     """
-    first = soup.select_one(".cell .cell_input pre")
-    cell = first.find_parent("div", class_="cell") if first else None
-    if not place or cell is None:
+    text = soup.select_one("article")
+    if not place or text is None or soup.select_one(".cell .cell_input pre") is None:
         return
     root = one(soup, "html")
     root["data-python"], root["data-python-size"] = f"{up}{place}/", f"{size / 1e6:.0f}"
     bar = BeautifulSoup(
         '<div class="python-bar"><button type="button">Show and run the code</button>'
-        '<span role="status">Runs in your browser; the first run loads '
-        f"{size / 1e6:.0f} MB.</span></div>",
+        '<span role="status">The formulas of this page are Python. It runs in your browser; the '
+        f"first run loads {size / 1e6:.0f} MB.</span></div>",
         "html.parser",
     )
-    # Below cells that follow at once, so that it does not come between two formulas.
-    while (after := cell.find_next_sibling()) is not None and after.select_one(".cell_input pre"):
-        cell = after
-    cell.insert_after(one(bar, "div"))
+    text.append(one(bar, "div"))

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handful import balance, facts, memory_wall, prices, tiers
+from handful.query import answer
 from handful.scenario import ScenarioError, values
 from handful.symbolic.quantities import QuantityError
 from handful.tiers import TierError
@@ -423,6 +424,20 @@ def test_the_chapter_says_what_is_computed():
     more, less = fare[FLASH] - fare[HOST], rent[HOST] - rent[FLASH]
     assert [100 * more, 100 * less, 100 * wear] == pytest.approx([0.011, 0.0124, 0.037], rel=0.02)
     assert 4 < (more + wear) / more < 5
+    # Written in long runs it takes twice its rating, and takes over after more than two hours.
+    assert 2 < (more + wear / 2) / less < 2.5
+    assert 1 < 2 * row["capacity_bytes"] / 86_400 / 285e6 < 3  # little wider than a disk's door
+    # Chip memory for 55 minutes costs what the seller asks from 230 kB a token on.
+    ours = tiers.context_cost_in_memory({**conversation(), "hold_time": 3300})
+    assert 35_136 * 0.375 / ours == pytest.approx(230e3, rel=0.01)
+    assert 320e3 < 2 * 80 * 2 * 8 * 128 < 340e3  # Llama 3.1 70B, with two bytes a number
+    # Two operations for each weight and token, and attention.
+    assert pytest.approx(7.5e15, rel=0.01) == 2 * 37.6e9 * 100_000
+    whole = answer(
+        'prefill_again_flops hardware="GB200 NVL72" model="DeepSeek-V3" precision=fp8'
+        " context=100000"
+    ).value
+    assert 3 < whole / 7.5e15 - 1 < 3.6
     assert round(100 * rent[DISK], 5) == 0.00015 and 100 * fare[DISK] > 1
     # "So here the ladder breaks": rent and fare of new notes, with nobody waiting
     fresh = {"idle_share": 0, "hold_time": 1e-9, "written_share": 1, "tier_devices": 1}

@@ -12,6 +12,7 @@ import pytest
 
 from handful import facts, latency, scenario
 from handful.facts import load
+from handful.query import answer
 from handful.scenario import ScenarioError
 from handful_evidence import measured, validation
 
@@ -280,3 +281,27 @@ def test_what_the_pages_say_of_bands():
 def test_a_ratio_is_measured_over_predicted():
     row = measured.ratios()[0]
     assert replace(row, measured=2 * row.measured).ratio == pytest.approx(2 * row.ratio)
+
+
+def test_what_the_latency_of_the_layers_explains_on_eight_chips():
+    """Of what runs take beyond the roofline: a quarter to two fifths for four at once."""
+    shares: dict[int, list[float]] = {}
+    for row in of("InferenceX"):
+        if (row.model, row.devices) == (measured.MODEL, 8):
+            asked = f'hardware="{row.chip}" model="{row.model}" precision={row.precision}'
+            latency = answer(f"fixed_time {asked}").value
+            shares.setdefault(row.batch, []).append(latency / (row.measured - row.predicted))
+    assert len(shares[4]) > 8
+    assert min(shares[4]) > 0.24 and max(shares[4]) < 0.44
+    for batch, found in shares.items():
+        if batch > 8:
+            assert statistics.mean(found) < statistics.mean(shares[4])
+
+
+def test_a_lone_user_of_our_server_pays_some_140_times_the_floor():
+    ours = 'hardware="H100 SXM" model="Llama 3.1 70B" precision=bf16 context=4096'
+    alone = answer(f"cost_per_token_with_latency batch=1 {ours}").value
+    floor = answer(f"cost_floor {ours}").value
+    assert alone / floor == pytest.approx(140, rel=0.02)
+    full = answer(f"cost_per_token_with_latency batch=371 {ours}").value
+    assert 0.25 < 1 - floor / full < 0.29  # little more than a quarter

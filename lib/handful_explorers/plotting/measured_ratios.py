@@ -22,7 +22,7 @@ TICKS = (1, 1.5, 2, 3, 5, 10)
 class MeasuredRatios:
     """Measured over predicted times of one dense model against the batch.
 
-    One panel shows one chip, the other a node of eight.
+    The upper panel shows one chip, the lower a node of eight.
 
     >>> 'role="img" aria-label="Two scatter plots' in MeasuredRatios()._repr_html_()
     True
@@ -32,33 +32,32 @@ class MeasuredRatios:
         """Draw both panels over the names of their points."""
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(7.2, 4.2))
-        left = quiet_axes(figure, (0.085, 0.25, 0.43, 0.67))
-        right = quiet_axes(figure, (0.56, 0.25, 0.43, 0.67))
-        _panel(left, 1, "One chip")
-        _panel(right, 8, "Eight chips, tensor parallel")
+        figure = Figure(figsize=(4.6, 7))  # as wide as a phone shows it
+        upper = quiet_axes(figure, (0.11, 0.63, 0.86, 0.33))
+        lower = quiet_axes(figure, (0.11, 0.2, 0.86, 0.33))
+        _panel(upper, 1, "One chip")
+        _panel(lower, 8, "Eight chips, tensor parallel")
         shown = {
             label: handle
-            for axes in (left, right)
+            for axes in (upper, lower)
             for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
         }
         figure.legend(
             shown.values(),
             shown.keys(),
             loc="lower center",
-            ncols=3,
-            fontsize=9,
+            ncols=2,
+            fontsize=10,
             frameon=False,
             labelcolor=INK,
         )
-        left.set_ylabel("Measured ÷ predicted", color=INK, fontsize=9.5)
-        for axes in (left, right):
-            axes.set_ylim(0.95, 11)
+        for axes in (upper, lower):
+            axes.set_ylabel("Measured ÷ predicted", color=INK, fontsize=10)
+            axes.set_ylim(0.95, 11.5)
             axes.set_yticks(TICKS, [str(t) for t in TICKS])
             axes.minorticks_off()
             axes.set_xlim(0.8, 700)
             axes.set_xticks([1, 10, 100], ["1", "10", "100"])
-        right.tick_params(labelleft=False)
         return figure
 
     def words(self) -> str:
@@ -80,7 +79,7 @@ class MeasuredRatios:
     def _repr_html_(self) -> str:
         drawing = as_svg(self.figure, "measured-ratios")
         return (
-            '<div class="explorer-static" role="img" '
+            '<div class="explorer-static measured-ratios" role="img" '
             f'aria-label="{escape(self.words())}">{drawing}</div>'
         )
 
@@ -114,5 +113,5 @@ def _panel(axes, devices: int, title: str) -> None:
     axes.axhspan(found.low, found.high, color=SOFT, alpha=0.12, linewidth=0)
     axes.axhline(1, color=SOFT, linewidth=1)
     axes.set(xscale="log", yscale="log")
-    axes.set_xlabel("Sequences at once", color=INK, fontsize=9.5)
-    axes.set_title(title, color=INK, fontsize=10.5)
+    axes.set_xlabel("Sequences at once", color=INK, fontsize=10)
+    axes.set_title(title, color=INK, fontsize=11)

@@ -84,7 +84,9 @@ def _racks(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             x, y = _chip((rack, chip))
             colour = "c4 pale" if (rack, chip) in EXPERTS else "grid"
             out.append(rect(x - SIZE / 2, y - SIZE / 2, SIZE, SIZE, colour))
-    out.append(text(WIDTH / 2, TOP + TALL + 16, f"a port for each chip, {told['outside']}", "c1", "middle"))
+    out.append(
+        text(WIDTH / 2, TOP + TALL + 16, f"a port for each chip, {told['outside']}", "c1", "middle")
+    )
     return out + _copies(step)
 
 

@@ -297,5 +297,6 @@ export async function start(bar, base) {
   }
   said.textContent = READY;
   if (document.activeElement === button) cells[0].box.focus();
+  cells[0].box.scrollIntoView({ block: "center" }); // far above the button
   button?.remove();
 }

@@ -1,4 +1,4 @@
-// A button below the first code cells.  Python, and the script that works it, come on its click and
+// A button at the end of a page with code cells.  Python, and the script that works it, come on its click and
 // not before.
 import "./python.css";
 

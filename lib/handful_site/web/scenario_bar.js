@@ -270,7 +270,8 @@ export function mountBar(before, problems = []) {
     const paid = store.choice.rent ?? publishedRent(choice.hardware),
       money = paid ? dollars(paid) : "";
     if (!rent.hasAttribute("aria-invalid") && rent.value !== money) rent.value = money;
-    put(machine, "text", machineOf());
+    const apart = !store.isDefault && !document.querySelector("#yours");
+    put(machine, "text", machineOf() + (apart ? ". Plots follow; the text keeps its example" : ""));
     put(
       summary,
       "text",
