@@ -289,5 +289,6 @@ one_quality = Schematic(
     draw=_draw_lives,
     caption="Areas to scale, at {price} for a billion weights times a trillion tokens read. How"
     " much a model has to read for the same quality is taken from the refit of a law that was"
-    " fitted to smaller models; by the law as published the last tower is a third lower.",
+    " fitted to smaller models; by the law as published the training of the last tower is a third"
+    " lower.",
 )

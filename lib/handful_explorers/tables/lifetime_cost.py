@@ -20,12 +20,12 @@ def lengths_table(
     The columns are for users alone, and for as large a bill of reinforcement learning as theirs.
 
     >>> lengths_table()[1][1]  # doctest: +NORMALIZE_WHITESPACE
-    ['Law, refitted', '76\xa0trillion tokens, ×\xa038', '120\xa0trillion tokens, ×\xa061']
+    ['Law, refitted', '76\xa0trillion tokens, ×\xa038', '120\xa0trillion tokens, ×\xa060']
     """
     from handful.units import format_value
 
     def told(tokens: float) -> str:
-        times = tokens / (20 * active_parameters)
+        times = float(f"{tokens:.2g}") / (20 * active_parameters)  # of the length as printed
         return f"{format_value(tokens, 'token', 2)}, ×\xa0{times:.0f}"
 
     equal = served_tokens * overtraining.pretraining_per_inference_token(
