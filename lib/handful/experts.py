@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sympy import Eq, Max, Min, ceiling, log, sqrt
+from sympy import Eq, Max, Min, ceiling, floor, log, sqrt
 
 from .latency import expert_coverage
 from .symbolic import quantities as q
@@ -121,9 +121,9 @@ tokens_per_expert = Formula(
 
 scale_up_domains = Formula(
     q.scale_up_domains,
-    Max(1, n / n_up),
+    1 + floor((n - o) / n_up),  # a ceiling, which SymPy mistakes within Max
     source="39:39",
-    meaning="domains that the chips fill; 1 where one suffices",
+    meaning="domains over which the chips are spread evenly",
 )
 
 fraction_leaving = Formula(

@@ -55,6 +55,7 @@ over_racks = Explorer(
             FloatLogSlider(value=_PORTS["400"], min=10, max=12, step=0.01),
             "scale_out_bandwidth",
             "Port of each chip",
+            follows=True,
         ),
     ],
     marks=[
@@ -62,22 +63,21 @@ over_racks = Explorer(
         Mark(racks.devices_of_racks, "two", given={"scale_up_domains": 2}, whole="down"),
     ],
     readouts=[
-        Readout(experts.scale_up_domains, "Racks or nodes that they fill"),
+        Readout(experts.scale_up_domains, "Racks or nodes over which they are spread"),
         Readout(experts.fraction_leaving, "Share of the copies that leave", unit="%"),
     ],
     guess=Guess(
         "A layer for 5,760 people spreads over more and more chips, and 72 make a rack. How long do"
         " the tokens travel, if each expert is sent a copy of its own? Draw it.",
         draw="each",
-        at=(36, 72, 100, 144, 216, 256),
+        at=(36, 72, 80, 144, 216, 256),
         hump=True,
     ),
-    caption="The people stay the same, so that each chip has fewer of them the more chips "
-    "there are. Fabric and network work at once, and the slower of the two counts. "
-    "Between full racks the lines go on as if a layer could fill part of one. Every "
-    "chip has its share of the traffic; experts are whole, so reading them falls in "
-    "steps. Bytes alone count, and a torus is drawn as if it had a switch. On this "
-    "page the bar at the top moves this plot alone.",
+    caption="The people stay the same, so that each chip has fewer of them the more chips there"
+    " are. A layer is spread evenly over as few racks as hold its chips. Fabric and network work at"
+    " once, and the slower of the two counts; every chip has its share of the traffic. Experts are"
+    " whole, so reading them falls in steps. Bytes alone count, and a torus is drawn as if it had a"
+    " switch. On this page the bar at the top moves this plot alone.",
 )
 
 # For “Your model, your hardware” ------------------------------------------------------------------
