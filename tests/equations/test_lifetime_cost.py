@@ -564,6 +564,8 @@ def test_what_prompts_would_add():
         assert ours / sum(life(fit, least["active_parameters"], work)) - 1 == pytest.approx(
             excess, abs=0.002
         )
+        twin = lifetime_cost.matching_size(chinchilla.law(fit), **LECTURE_RUN)
+        assert ours / sum(life(fit, twin, work)) == pytest.approx(1 / 3, abs=0.05)  # a third
         # Paid back after 13 to 15 per cent of its life with prompts, and by learning at once.
         paid = answer(
             "payback_tokens active_parameters=100e9 pretraining_tokens=200e12"

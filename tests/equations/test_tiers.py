@@ -447,6 +447,13 @@ def test_the_chapter_says_what_is_computed():
     }
     assert [hidden[FLASH], hidden[DISK]] == pytest.approx([0.038, 0.0072], rel=0.03)
     assert rent[FLASH] > rent[DISK] and hidden[FLASH] > hidden[DISK]
+    # At three times the price of memory a disk costs less than a fifth of the host, for the hour.
+    busy = {"idle_share": 0, "hold_time": 3600, "written_share": 1, "tier_devices": 1}
+    disk, host = (
+        tiers.context_cents_written(conversation(**busy, **tiers.device(device)))
+        for device in (DISK, HOST)
+    )
+    assert 0.45 < disk / host < 0.6 and disk / (3 * host) < 0.2
     # With nothing new and a chip that waits, flash and host are about as cheap for an hour.
     hour = [cost(device, 1.0, hold_time=3600) for device in (FLASH, HOST)]
     assert 0.85 < hour[0] / hour[1] < 1
