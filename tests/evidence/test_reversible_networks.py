@@ -312,7 +312,7 @@ def test_what_the_catch_tells_of_the_way_back():
     assert tanh == pytest.approx([5, 700, 13], rel=0.1)
     assert tanh[0] * tanh[2] == pytest.approx(60, rel=0.05)
     alone = [(one := passage(128, seed=s)).ahead * one.streams for s in range(1, 13)]
-    assert 48 < min(alone) and max(alone) < 73  # fifty to seventy
+    assert min(alone) > 48 and max(alone) < 73  # fifty to seventy
     assert np.sqrt(1 + 64 * 2.5) == pytest.approx(13, rel=0.03)
     assert power_and_slope(2.0)[0] == pytest.approx(2.5, rel=0.02)
     assert power_and_slope(2.0)[0] / 4 == pytest.approx(0.63, rel=0.01)  # of tanh squared
