@@ -540,3 +540,78 @@ def test_nine_boxes_in_words_and_lengths():
         assert busy == (list(range(9)) if way in ("chain", "rack") else [0])
         at = boxes(one, step)
         assert at["held"]["w"] + at["caches"]["w"] <= WIDTH
+
+
+# What a drawing works out itself, and its chapter does not print: worked out here again, from the
+# rounded figures of the chapter.
+HAND = {
+    "training_notes": {"kept_1": 183e9 / 4, "kept_3": 183e9 * 3 / 4, "kept_4": 183e9 / 8},
+    "rebuilt_notes": {"layer": 183e9 / 80, "pair": 2 * 2 * 8192 * 8192},
+    "feistel_round": {"square_new": 69**2, "below": 69 - 96},
+    "decode_step": {
+        "share_3": 5.27e-3 + 0.0501e-3,
+        "share_4": (5.27e-3 + 2 * 0.0501e-3) / 2,
+        "share_5": 2 * 0.0501e-3,
+        "share_6": (5.27e-3 + 371 * 0.0501e-3) / 371,
+        "dollars": (5.27e-3 + 371 * 0.0501e-3) / 371 * 8 * 1.3 / 3600 * 1e6,
+    },
+    "three_ways": {"hold_five": 6.23 / 12},
+    "room_and_door": {
+        "flash_hour": math.sqrt(0.102 * 0.365),
+        "host_hour": math.sqrt(1.5 * 2),
+        "disk_price": math.sqrt(0.017 * 0.022),
+        "flash_in": 30.72e12 / 86_400,
+        "flash_hour_door": 30_720 / 28 / 3600,
+        "host_hour_door": 480 / 307 / 3600,
+        "flash_five_room": 300 * 28 / 30_720,
+        "disk_hour_room": 3600 * 0.285 / 24_000,
+        "flash_five": 0.193 / (300 * 28 / 30_720),
+        "disk_hour": 0.0193 / (3600 * 0.285 / 24_000),
+        "flash_hour_written_room": 1 / 24,
+        "disk_hour_written_room": 3600 * 0.285 / 24_000 / 2,
+        "host_five_written_door": 2 * 480 / 307 / 300,
+        "flash_hour_written": 24 * 0.193,
+        "host_hour_written": math.sqrt(1.5 * 2),
+        "disk_hour_written": 2 * 0.0193 / (3600 * 0.285 / 24_000),
+        "flash_five_written": 24 * 12 * 0.193,
+        "host_five_written": math.sqrt(1.5 * 2),
+        "disk_five_written": 12 * 2 * 0.0193 / (3600 * 0.285 / 24_000),
+    },
+    "three_bills": {"learn": 2 / 2 / 0.3 + 3},
+    "between_layers": {"half_weights": 671e9 / 2},
+    "shared_cache": {"one_layer": 2 * 8 * 128, "three_layers": 3 * 2 * 8 * 128},
+    "shared_heads": {"numbers_1": 2 * 64 * 128},
+    "one_pass": {
+        "prompt": 2 * 5584,
+        "prompt_share": 2.33e-3 / 11_168,
+        "answer_share": 1.165e-3 / 930,
+    },
+    "chained_memory": {
+        "all_2": 2 * 3620,
+        "weights_1": 671e9,
+        "weights_2": 671e9 / 2,
+        "weights_8": 671e9 / 8,
+        "cache_1": 100_000 * 35_136,
+        "cache_2": 100_000 * 35_136 / 2,
+        "cache_8": 100_000 * 35_136 / 8,
+        "caches_1_1": 3620 * 3.514e9,
+        "caches_2_1": 3620 * 3.514e9 / 2,
+        "caches_2_2": 3620 * 3.514e9,
+        "caches_8_8": 3620 * 3.514e9,
+        "more": 671e9 * 7 / 8 / 3.514e9,
+        "gained": 7 * 671e9 / 3.514e9,
+    },
+    "nine_boxes": {"apart": 100, "weights_full": 671e9 / 64e12, "weights_few": 15.5e-3 - 5.5e-3},
+}
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_what_a_drawing_works_out_is_worked_out_again(name):
+    """A change of units once made two drawings wrong by a billion."""
+    one, hand = ALL[name], HAND.get(name, {})
+    said = " ".join([*one.sentences(), *one.words(), one.caption])
+    for key, expected in hand.items():
+        assert one.value(key) == pytest.approx(expected, rel=0.03), key
+    for key, number in one.numbers.items():
+        works_out = number.request.startswith("= ") and "{" in number.request
+        assert not (works_out and number.unit and one.told[key] in said) or key in hand, key
