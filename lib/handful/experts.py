@@ -497,7 +497,7 @@ def generations(network: str | None = None) -> list[Generation]:
     ...     for g in generations()
     ...     if g.name in ("H100 SXM", "GB200 NVL72")
     ... ]
-    [('H100 SXM', 8, 9), ('GB200 NVL72', 72, 9)]
+    [('H100 SXM', 8, 9), ('GB200 NVL72', 72, 18)]
     >>> [
     ...     round(g.ratio) for g in generations("InfiniBand NDR") if g.name == "GB200 NVL72"
     ... ]  # 400 Gb/s a chip
