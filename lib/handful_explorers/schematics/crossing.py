@@ -208,8 +208,8 @@ two_ways_over = Schematic(
         ),
         Step(
             "With forty small nodes in place of two racks there is little to merge: eight experts"
-            " are in {reached} of them on average, one in forty of which is the token\u2019s own, and {forty}"
-            " copies still cross.",
+            " are in {reached} of them on average, one time in forty in the token\u2019s own, and"
+            " {forty} copies still cross.",
             "Forty small boxes. The eight experts lie in seven of them, none of which is the"
             " token\u2019s own. A third bar is nearly as long as the picture is wide.",
         ),
