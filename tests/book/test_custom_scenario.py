@@ -440,7 +440,7 @@ def test_a_pasted_configuration_becomes_the_books_scenario(tab, site):
     )
     known = scenario.values(model="Llama 3.1 70B")
     assert live(page, "cost_per_token_with_latency") == format_value(
-        latency.cost_per_token_with_latency(known, batch=256), "$/token"
+        latency.cost_per_token_with_latency(known, batch=189), "$/token"
     )
 
 
