@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 SPAN = re.compile(r"\[([^\[\]]*)\]\{\.[\w-]+\}")  # words with a class, which only pages know
-ROLE = re.compile(r"\{(live|lecture|spoken|given|fact|claim|guess|cite|count)\}(`+)(.+?)\2", re.S)
+ROLE = re.compile(r"\{(live|lecture|spoken|given|fact|guess|cite|count)\}(`+)(.+?)\2", re.S)
 OPENING = re.compile(r"^(`{3,}|~{3,}|:{3,})(?:\{([\w:-]+)\})?[ \t]*(.*)$")
 LINK = re.compile(r"\]\(((?!https?:|mailto:|#)[^()\s]+)\)")
 ANCHOR = re.compile(r'<a href="([^"]+)">(.*?)</a>', re.S)
@@ -45,8 +45,6 @@ def to_markdown(text: str, site: str = "", references: Mapping[str, str] | None 
 
     >>> to_markdown("see {lecture}`9:40` for {spoken}`2,400`")
     'see [9:40](https://www.youtube.com/watch?v=xmkSf5IS-zw&t=580s) for 2,400'
-    >>> to_markdown("once {claim}`batch-is-2400`")
-    'once (✗ wrong)'
     >>> to_markdown("at {live}`cost_floor`").replace(
     ...     "\xa0", " "
     ... )  # a dollar sign would begin a formula
@@ -68,11 +66,6 @@ def to_markdown(text: str, site: str = "", references: Mapping[str, str] | None 
             return roles.live(body)["text"].replace("$", r"\$")
         if role == "guess":
             return ""  # kept in the browser in which the book was read
-        if role == "claim":
-            claim = roles.claim(body)
-            return (
-                f"([{claim['text']}]({site}{claim['address']}))" if site else f"({claim['text']})"
-            )
         if role == "cite":
             keys = [key.strip() for key in body.split(",")]
             return f"({'; '.join((references or {}).get(key, key) for key in keys)})"

@@ -73,16 +73,9 @@ def _live(text: str) -> str:
     return format_value(found.value, found.unit, found.digits)
 
 
-def _claim(text: str) -> str:
-    from handful_evidence.claims import find
-
-    return f"({find(text).verdict})"
-
-
 _SHOWN: dict[str, Callable[[str], str]] = {
     "live": _live,
     "fact": lambda text: ask.shown_fact(text)["text"],
-    "claim": _claim,
     "lecture": lambda text: f"[{text}]({ask.lecture_address(text)})",
     "spoken": str,
     "given": str,

@@ -18,7 +18,7 @@ from handful_evidence import claims
 from handful_evidence.claims import ClaimsError, checks, judge, load, read
 from handful_site import bootstrap
 from handful_site.build import chapters
-from handful_site.extensions import ledger, roles
+from handful_site.extensions import ledger
 
 BOOK = bootstrap.ROOT / "book"
 # Claims in each segment of the lecture, counted when it was read; fewer would mean that a row was
@@ -192,21 +192,15 @@ def test_the_rule_of_the_verdict(values, spoken, within, verdict):
 
 
 def reached() -> set[str]:
-    found = set()
-    for page in BOOK.glob("*.md"):
-        text = page.read_text("utf-8")
-        found |= {" ".join(name.split()) for name in re.findall(r"\{claim\}`([^`]+)`", text)}
-        found |= {
-            claim.id
-            for chapter in re.findall(r"^ledger\.checked\(\"([\w-]+)\"\)$", text, re.M)
-            for claim in load()
-            if claim.chapter == chapter
-        }
-    return found
-
-
-def test_every_role_names_a_claim():
-    assert reached() <= {claim.id for claim in load()}
+    """Return the claims that a page's table lists."""
+    tables = [
+        chapter
+        for page in BOOK.glob("*.md")
+        for chapter in re.findall(
+            r"^ledger\.checked\(\"([\w-]+)\"\)$", page.read_text("utf-8"), re.M
+        )
+    ]
+    return {claim.id for claim in load() if claim.chapter in tables}
 
 
 def test_every_chapter_on_the_shelf_reaches_its_claims():
@@ -220,14 +214,6 @@ def test_every_chapter_on_the_shelf_reaches_its_claims():
         if claim.chapter in listed and claim.id not in reached()
     ]
     assert not lost, "No page shows these claims:\n" + "\n".join(lost)
-
-
-def test_a_role_shows_the_verdict_and_leads_to_the_row():
-    shown = roles.claim("batch-is-2400")
-    assert shown["text"] == "✗ wrong" and shown["address"] == "claims.html#claim-batch-is-2400"
-    assert "2,400 sequences" in shown["title"] and "a later summary, 19:16" in shown["title"]
-    with pytest.raises(roles.RoleError, match=r"'batch-is-240'.*batch-is-2400"):
-        roles.claim("batch-is-240")
 
 
 # Rows that cannot stand

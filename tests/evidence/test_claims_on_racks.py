@@ -13,7 +13,6 @@ from handful import facts
 from handful.query import lecture_seconds
 from handful_evidence.claims import FOLDER, read
 from handful_evidence.claims.checks import pipelines, racks
-from handful_site.bootstrap import ROOT
 
 CHAPTERS = {
     "2-experts-on-racks": ("31:58", "47:02"),
@@ -132,19 +131,6 @@ def test_few_verdicts_are_typed():
         "experts-up-to-scale-up-size",
         "tensor-parallelism-does-not-pay",
     }
-
-
-def test_the_chapters_show_each_claim():
-    """Find each in a sentence, or in the table at the end."""
-    chapters = [name.partition("-")[2] for name in CHAPTERS]
-    pages = {name: (ROOT / "book" / f"{name}.md").read_text("utf-8") for name in chapters}
-    listed = {name for name, text in pages.items() if f'ledger.checked("{name}")' in text}
-    told = "".join(pages.values())
-    assert [
-        claim.id
-        for claim in CLAIMS.values()
-        if claim.chapter not in listed and f"{{claim}}`{claim.id}`" not in told
-    ] == []
 
 
 # The tests behind the verdicts, against other reckonings

@@ -3,7 +3,7 @@
 What the prose says in figures is asked for, marked, or an input of what stands beside it. A bare
 figure is let through where it is part of a name (H100, Llama 3.1 70B), a year, within maths or
 code, or an input that a live number of the same section is given. Anything else has to be
-``{live}``, ``{fact}``, ``{spoken}``, ``{lecture}``, ``{cite}``, ``{claim}`` or, where it is an
+``{live}``, ``{fact}``, ``{spoken}``, ``{lecture}``, ``{cite}`` or, where it is an
 input of the book's own, ``{given}``.
 """
 

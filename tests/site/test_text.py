@@ -78,7 +78,6 @@ def test_tex_in_html_is_escaped():
 @pytest.mark.parametrize(
     "role, shown",
     [
-        ("{claim}`batch-is-2400`", "(wrong)"),
         ("{fact}`accelerators / H100 SXM / hbm_capacity_bytes`", "80 GB"),
         ("{spoken}`2,400`", "2,400"),
     ],

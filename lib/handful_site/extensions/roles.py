@@ -29,7 +29,6 @@ from .conditions import Condition as condition
 
 __all__ = [
     "RoleError",
-    "claim",
     "condition",
     "condition_and_text",
     "fact",
@@ -140,26 +139,3 @@ def questions() -> list[str]:
         for page in sorted((ROOT / "book").glob("*.md"))
         for name in re.findall(r"^`{3,}\{ask\} ([\w-]+)$", page.read_text("utf-8"), re.M)
     ]
-
-
-# Claims
-
-
-def claim(text: str) -> dict:
-    """Return what the badge of a claim shows, and its link.
-
-    >>> claim("batch-is-2400")["text"]
-    '✗ wrong'
-    """
-    from handful_evidence.claims import find
-
-    from .ledger import badge, slug
-
-    found = find(text.strip())
-    said = f"said {found.spoken_text}; " if found.spoken_text else ""
-    return {
-        "text": badge(found.verdict),
-        "kind": slug(found.verdict),
-        "address": f"claims.html#claim-{found.id}",
-        "title": f"{found.statement} ({said}{found.who}, {found.time})".replace("\xa0", " "),
-    }

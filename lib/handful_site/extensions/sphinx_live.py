@@ -1,4 +1,4 @@
-"""The book's roles in Sphinx: live, lecture, spoken, given, fact, claim, guess, where, always.
+"""The book's roles in Sphinx: live, lecture, spoken, given, fact, guess, where, always.
 
 What depends on the scenario says when it is true: ``{where}`` shows its text only then,
 ``{always}`` asserts it for every scenario, and the tests look for one where it is false.
@@ -117,26 +117,6 @@ class GivenRole(BookRole):
     def resolve(self, text: str) -> nodes.Node:
         """Return the number as it is given."""
         return nodes.inline("", "", nodes.Text(text), classes=["given"])
-
-
-class ClaimRole(BookRole):
-    """The role ``{claim}``: the verdict on a claim, linked to its row in the ledger."""
-
-    def resolve(self, text: str) -> nodes.Node:
-        """Return the verdict with its link: its mark, and its word where the mark needs one."""
-        found = roles.claim(text)
-        mark, word = found["text"].split(" ", 1)
-        clear = ["for-ears"] if mark in "✓✗≈↔" else []
-        return nodes.reference(
-            "",
-            "",
-            nodes.Text(mark),
-            nodes.inline("", f" {word}", classes=clear),
-            refuri=found["address"],
-            reftitle=found["title"],
-            internal=True,
-            classes=["claim", f"verdict-{found['kind']}"],
-        )
 
 
 class GuessRole(BookRole):
@@ -291,7 +271,6 @@ def setup(app):
         "spoken": SpokenRole,
         "fact": FactRole,
         "given": GivenRole,
-        "claim": ClaimRole,
         "guess": GuessRole,
     }.items():
         app.add_role(name, role())
