@@ -28,19 +28,19 @@ _DOMAINS = ("H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72")
 room_for_people = Explorer(
     "room-for-people",
     "Room for people",
-    x=Sweep("pipeline_stages", 1, 16, log=False, at=8),
+    x=Sweep("pipeline_stages", 1, 16, log=False, points=16, at=8),
     y=Scale("People for each rack or box", log=False, min=0),
     curves=[
         Curve(
             multi_rack_pipelines.batch_of_stages,
-            "Room with P stages",
+            "Room in a chain",
             role="total",
             whole="down",
             none="nobody fits",
         ),
         Curve(
             multi_rack_pipelines.batch_of_many_stages,
-            "Limit",
+            "If weights took none of it",
             role="reference",
             whole="down",
         ),
@@ -70,7 +70,7 @@ room_for_people = Explorer(
     guess=Guess(
         "Weights fill three fifths of a box of eight H200. Chain more and more such boxes. How "
         "many people does each of them have room for? Draw it.",
-        draw="room-with-p-stages",
+        draw="room-in-a-chain",
     ),
     caption="Each stage has a rack or a box of eight to itself, with chips chosen here. Where a "
     "model is too large for one box, nobody fits until a stage's share of it does.",

@@ -324,6 +324,6 @@ nine_boxes = Schematic(
     ],
     draw=_draw_ways,
     caption="GB200 chips, DeepSeek-V3 in fp8, a hundred thousand tokens each. Times are for"
-    " reading, without hops and the latency of layers. Where a row is grey, a box reads for others,"
-    " or for a later token; the dashed line is where yours is done.",
+    " reading, without hops and the latency of layers. Grey: the box reads for other people, or for"
+    " your next token. Dashed line: your token is done.",
 )
