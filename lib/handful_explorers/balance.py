@@ -59,8 +59,8 @@ balance_against_sparsity = Explorer(
     dots=Dots(balance.sparsity, balance.balance_batch, rows=_MODELS, over="model"),
     readouts=[balance.machine_balance],
     presets=[
-        Preset("32 of 256", {"sparsity": 8}, "DeepSeek activates 32 of 256 experts", "19:16"),
-        Preset("By parameters", {"sparsity": 17.87}, "37 billion active of 700 billion", "4:44"),
+        Preset("32 of 256", {"sparsity": 8}),
+        Preset("By parameters", {"sparsity": 17.87}),
     ],
     caption="The shaded strip holds every chip sold since 2020, at each precision in which it both "
     "stores and multiplies. Each dot is a model on the chosen chip. The caches are left out.",
@@ -90,10 +90,8 @@ balance_against_context = Explorer(
     marks=[Mark(balance.balance_context_with_attention, "no batch balances beyond", whole="near")],
     readouts=[Readout(balance.balance_context_with_attention, whole="near")],
     presets=[
-        Preset(
-            "Short prompts", {"context": 500}, "with caches counted, the best batch grows", "19:57"
-        ),
-        Preset("Llama 3.1 70B", {"model": "Llama 3.1 70B", "precision": "fp8"}, "", ""),
+        Preset("Short prompts", {"context": 500}),
+        Preset("Llama 3.1 70B", {"model": "Llama 3.1 70B", "precision": "fp8"}),
     ],
     guess=Guess(
         "If weights were all that is multiplied, no batch would balance our rack beyond 3,400 "

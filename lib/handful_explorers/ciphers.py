@@ -57,25 +57,10 @@ feistel = Explorer(
         Control(Checkbox(value=False), "back", "Then run the rounds backwards"),
     ],
     presets=[
-        Preset(
-            "One bit, six rounds",
-            {"rounds": 6, "flip": 20, "f": "sboxes", "back": False},
-            "ciphers make small differences of the input large",
-            "2:06:58",
-        ),
-        Preset(
-            "There and back",
-            {"rounds": 6, "flip": 20, "f": "sboxes", "back": True},
-            "the inverse is y = z − f(x)",
-            "2:09:49",
-        ),
-        Preset(
-            "An f with no inverse",
-            {"rounds": 12, "flip": 20, "f": "square", "back": True},
-            "f itself need not be invertible",
-            "2:08:51",
-        ),
-        Preset("The key alone", {"rounds": 12, "flip": 20, "f": "constant", "back": True}, "", ""),
+        Preset("One bit, six rounds", {"rounds": 6, "flip": 20, "f": "sboxes", "back": False}),
+        Preset("There and back", {"rounds": 6, "flip": 20, "f": "sboxes", "back": True}),
+        Preset("An f with no inverse", {"rounds": 12, "flip": 20, "f": "square", "back": True}),
+        Preset("The key alone", {"rounds": 12, "flip": 20, "f": "constant", "back": True}),
     ],
     caption="Each row is the block after one round: a filled square is a 1, and a coloured one "
     "differs from the same block encrypted without the flip. The slanted line is the half that is "
@@ -133,19 +118,9 @@ avalanche_with_depth = Explorer(
         Control(Checkbox(value=True), "theory", "Show theory"),
     ],
     presets=[
-        Preset(
-            "Six rounds",
-            {"depth": 6, "gain": "2"},
-            "ciphers make small differences of the input large",
-            "2:06:58",
-        ),
-        Preset(
-            "64 layers",
-            {"depth": 64, "gain": "2"},
-            "residuals and LayerNorm keep derivatives tame",
-            "2:06:04",
-        ),
-        Preset("Small weights", {"depth": 64, "gain": "1"}, "", ""),
+        Preset("Six rounds", {"depth": 6, "gain": "2"}),
+        Preset("64 layers", {"depth": 64, "gain": "2"}),
+        Preset("Small weights", {"depth": 64, "gain": "1"}),
     ],
     caption="Two unrelated inputs differ in half of their bits, or by √2 times their length, so "
     "that a millionth starts at 0.7 millionths. Dots: simulated networks of width 64. Faint lines: "

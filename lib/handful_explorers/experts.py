@@ -117,26 +117,18 @@ hiding_against_batch = Explorer(
         Preset(
             "Two GB200 racks, 800 Gb/s",
             {**_GB200, "scale_up_domains": 2, "scale_out_bandwidth": _PORTS["800"], "batch": 1024},
-            "the slow network becomes the bottleneck of the all-to-all",
-            "40:07",
         ),
         Preset(
             "Two GB200 racks, 400 Gb/s",
             {**_GB200, "scale_up_domains": 2, "scale_out_bandwidth": _PORTS["400"], "batch": 1024},
-            "",
-            "",
         ),
         Preset(
             "Two H100 nodes",
             {**_H100, "scale_up_domains": 2, "scale_out_bandwidth": _PORTS["400"], "batch": 1024},
-            "",
-            "",
         ),
         Preset(
             "40 H100 nodes",
             {**_H100, "scale_up_domains": 40, "scale_out_bandwidth": _PORTS["400"], "batch": 8192},
-            "",
-            "",
         ),
     ],
     caption="The work is the slower of reading the routed experts and multiplying with them, "

@@ -46,18 +46,8 @@ latency_against_batch = Explorer(
     controls=[_context()],
     readouts=[latency.tokens_per_user_with_latency],
     presets=[
-        Preset(
-            "One user alone",
-            {"batch": 1},
-            "without batching, the economics can be a thousand times worse",
-            "4:23",
-        ),
-        Preset(
-            "2,000 sequences",
-            {"batch": 2000},
-            "it is 2,000 unique sequences, one more token for each",
-            "20:30",
-        ),
+        Preset("One user alone", {"batch": 1}),
+        Preset("2,000 sequences", {"batch": 2000}),
     ],
     guess=Guess(
         "One user alone waits for a token as long as the dot shows. How long does a step take when "
@@ -86,24 +76,9 @@ cost_against_batch = Explorer(
     controls=[_context()],
     readouts=[Readout(latency.unbatched_penalty, "Times the slow-mode floor")],
     presets=[
-        Preset(
-            "Alone",
-            {"batch": 1},
-            "without batching, the economics can be a thousand times worse",
-            "4:23",
-        ),
-        Preset(
-            "A full machine",
-            {"batch": 371},
-            "two parts are constants, the weights' share is a hyperbola",
-            "13:44",
-        ),
-        Preset(
-            "Endless patience",
-            {"batch": 65536},
-            "a slow mode saves little: the rest is paid per sequence",
-            "15:31",
-        ),
+        Preset("Alone", {"batch": 1}),
+        Preset("A full machine", {"batch": 371}),
+        Preset("Endless patience", {"batch": 65536}),
     ],
     caption="What is shared falls with the batch: reading the weights, and waiting for the "
     "layers. Reading and computing overlap, "
@@ -140,18 +115,8 @@ fast_and_slow = Explorer(
         ),
     ],
     presets=[
-        Preset(
-            "2.5 times faster",
-            {"speedup": 2.5, "batch": 189},
-            "six times the price for 2.5 times the speed",
-            "1:05",
-        ),
-        Preset(
-            "From a larger batch",
-            {"speedup": 2.5, "batch": 371},
-            "the main effect is the batch",
-            "1:40",
-        ),
+        Preset("2.5 times faster", {"speedup": 2.5, "batch": 189}),
+        Preset("From a larger batch", {"speedup": 2.5, "batch": 371}),
     ],
     caption="Each point of the line is a number of people. Further right, answers stream faster "
     "and cost more. As in the lecture, every step reads all weights, and chips never "

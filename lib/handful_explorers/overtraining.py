@@ -94,18 +94,8 @@ bills_by_size = Explorer(
         Readout(chinchilla.tokens_to_reach, "Tokens to train on"),
     ],
     presets=[
-        Preset(
-            "Users alone",
-            {"inference_tokens": 2e14, "active_parameters": 1e11},
-            "around 200 trillion tokens in two months",
-            "1:30:46",
-        ),
-        Preset(
-            "Users and learning",
-            {"inference_tokens": 4e14, "active_parameters": 1e11},
-            "a third of the cost for each",
-            "1:24:04",
-        ),
+        Preset("Users alone", {"inference_tokens": 2e14, "active_parameters": 1e11}),
+        Preset("Users and learning", {"inference_tokens": 4e14, "active_parameters": 1e11}),
         Preset("A twentieth of the users", {"inference_tokens": 1e13, "active_parameters": 1e11}),
     ],
     guess=Guess(

@@ -29,12 +29,7 @@ laps = Explorer(
         ),
     ],
     presets=[
-        Preset(
-            "One inference",
-            {"pipeline_stages": 4, "micro_batches": 1, "hop_time": 0},
-            "four racks, one inference: three quarters idle",
-            "57:34",
-        ),
+        Preset("One inference", {"pipeline_stages": 4, "micro_batches": 1, "hop_time": 0}),
         Preset("With hops", {"pipeline_stages": 4, "micro_batches": 4, "hop_time": 0.25}),
     ],
     caption="Each colour is a micro-batch. When it leaves the last stage, its next token enters "

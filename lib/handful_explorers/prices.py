@@ -103,15 +103,8 @@ price_to_cache = Explorer(
         _thresholds(),
     ],
     presets=[
-        Preset(
-            "The lecture's inference",
-            {"active_parameters": 1e11},
-            "a hundred billion active, 200 thousand tokens: almost 2 kB",
-            "1:38:22",
-        ),
-        Preset(
-            "A list at 512,000", {"price_list": "minimax-m3", "active_parameters": 1e11}, "", ""
-        ),
+        Preset("The lecture's inference", {"active_parameters": 1e11}),
+        Preset("A list at 512,000", {"price_list": "minimax-m3", "active_parameters": 1e11}),
     ],
     guess=Guess(
         "DeepSeek-V3 uses 37 billion weights for a token. If its price turned at 200,000 tokens, "
@@ -168,18 +161,8 @@ fit_the_list = Explorer(
         ),
     ],
     presets=[
-        Preset(
-            "The step explained",
-            {"batch": 100_000, "kv_bytes_per_token": 1600},
-            "almost 2 kB a token",
-            "1:38:22",
-        ),
-        Preset(
-            "The ratio explained",
-            {"batch": 930, "kv_bytes_per_token": 1600},
-            "memory over compute in decode",
-            "1:47:56",
-        ),
+        Preset("The step explained", {"batch": 100_000, "kv_bytes_per_token": 1600}),
+        Preset("The ratio explained", {"batch": 930, "kv_bytes_per_token": 1600}),
     ],
     caption="The model has 100 billion active weights, is as sparse as DeepSeek-V3 and runs in"
     " fp8 on GB200 chips. Attention's own arithmetic is left aside, and so is whether "

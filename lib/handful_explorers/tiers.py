@@ -58,8 +58,6 @@ hold_or_recompute = Explorer(
         Preset(
             "Five minutes, the chip waits",
             {"hold_time": 300, "idle_share": 1.0, "written_share": 1.0, "tier_devices": 1},
-            "by the numbers, perhaps one tier down: host memory, and flash for the hour",
-            "1:59:44",
         ),
         Preset(
             "An hour, the chip waits",
@@ -72,8 +70,6 @@ hold_or_recompute = Explorer(
         Preset(
             "An hour, reading is hidden",
             {"hold_time": 3600, "idle_share": 0.0, "written_share": 1.0, "tier_devices": 16},
-            "five minutes and an hour might identify flash and disk",
-            "2:01:52",
         ),
     ],
     guess=Guess(
@@ -105,23 +101,11 @@ wall = Explorer(
         Curve(memory_wall.wall_context, "Caches are half of what is read", whole="near"),
     ],
     presets=[
-        Preset(
-            "A full machine",
-            {"batch": 2000},
-            "the limit is memory bandwidth and capacity",
-            "1:52:52",
-        ),
-        Preset(
-            "Sixty-four at a time",
-            {"batch": 64},
-            "Patel: no company goes beyond a million",
-            "1:52:22",
-        ),
+        Preset("A full machine", {"batch": 2000}),
+        Preset("Sixty-four at a time", {"batch": 64}),
         Preset(
             "A dense 70B on eight H100",
             {"batch": 64, "model": "Llama 3.1 70B", "hardware": "H100 SXM", "precision": "fp8"},
-            "",
-            "",
         ),
     ],
     caption="Above the line of full memory the conversations do not fit; above the other a step "

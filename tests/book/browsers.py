@@ -244,8 +244,8 @@ def test_explorer(tab, kind):
           return Number(one.value ?? one.ariaValueNow) >= Number(one.max ?? one.ariaValueMax)""")
         tab.press("PageDown" if at_end else "PageUp")
         tab.wait(f"{seen} !== {json.dumps(before)}")
-    tab.click(f"{figure} .ex-preset:last-child .ex-preset-button")
-    tab.wait(f"document.querySelector('{figure} .ex-preset:last-child [aria-pressed=true]')")
+    tab.click(f"{figure} .ex-presets > :last-child")
+    tab.wait(f"document.querySelector('{figure} .ex-presets > :last-child[aria-pressed=true]')")
     tab.click(f"{figure} .ex-head .ex-tools > :nth-last-child(2)")  # Reset
     tab.wait(f"{values} === {json.dumps(start)}")
 

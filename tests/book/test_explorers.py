@@ -53,7 +53,7 @@ def declared() -> dict[str, Explorer]:
             marks=[Mark(balance.balance_batch, "balance")],
             readouts=[latency.throughput],
             presets=[
-                Preset("Slopes match", {"context": 1e5, "batch": 2000}, "a claim", "11:48"),
+                Preset("Slopes match", {"context": 1e5, "batch": 2000}),
                 Preset("On an H100", {"hardware": "H100 SXM"}),
             ],
         ),
@@ -354,9 +354,6 @@ def test_numbers_after_a_move_are_pythons(demo, explorers):
 def test_preset_is_applied_and_reset(demo, explorers):
     page = demo()
     button = page.get_by_role("button", name="Slopes match")
-    assert (
-        page.locator("#explorer-latency .ex-time").first.get_attribute("href").endswith("&t=708s")
-    )
     button.click()
     assert soon(
         page,

@@ -22,7 +22,7 @@ SETTLED = {
     "fast-mode-six-times": ("1:05", "Patel", "true when said"),
     "fast-mode-2-5-times": ("1:09", "Patel", "true when said"),
     "hundred-times-the-price": ("1:19", "Patel", "depends"),
-    "batch-is-the-main-effect": ("1:40", "Pope", "holds"),
+    "batch-is-the-main-effect": ("1:40", "Pope", "not checkable"),
     "rack-of-72": ("2:13", "Pope", "holds"),
     "time-is-the-larger-of-two": ("2:50", "Pope", "holds"),
     "strong-predictive-power": ("3:07", "Pope", "depends"),
@@ -90,6 +90,7 @@ def test_what_is_typed_is_what_only_documents_can_decide():
     assert {name for name, claim in CLAIMS.items() if claim.basis == "verdict"} == {
         "fast-mode-six-times",
         "fast-mode-2-5-times",
+        "batch-is-the-main-effect",
         "experts-since-2017",
     }
 

@@ -430,34 +430,16 @@ class Control:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named state that reproduces a claim: what the lecture says, and when.
-
-    The time is written "11:48" or "1:05:00".
-    """
+    """A named state: values of controls, and of the cursor, that show something."""
 
     label: str
     set: Mapping[str, Any]
-    claim: str = ""
-    time: str = ""
 
     def __post_init__(self) -> None:
-        if self.time and not re.fullmatch(r"(\d+:)?\d{1,2}:\d\d", self.time):
-            raise ExplorerError(
-                f"The time of preset “{self.label}” is written 11:48 or 1:05:00; got {self.time!r}."
-            )
         if not self.set:
             raise ExplorerError(
                 f"The preset “{self.label}” sets nothing; give it a value for one control at least."
             )
-
-    @property
-    def seconds(self) -> int | None:
-        """Return the time in seconds, or None where there is none."""
-        return (
-            sum(int(part) * 60**i for i, part in enumerate(reversed(self.time.split(":"))))
-            if self.time
-            else None
-        )
 
 
 @dataclass(frozen=True)

@@ -181,9 +181,6 @@ def preset(p: Preset) -> dict[str, Any]:
         {
             "label": p.label,
             "set": {k: number(v) for k, v in p.set.items()},
-            "claim": p.claim,
-            "time": p.time,
-            "seconds": p.seconds,
         }
     )
 

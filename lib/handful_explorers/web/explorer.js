@@ -23,7 +23,6 @@ import { formatValue } from "./units.js";
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
 const GLIDE = 420; // milliseconds from one preset to the next
-export const LECTURE = "https://www.youtube.com/watch?v=xmkSf5IS-zw";
 
 /**
  * @typedef {object} Options
@@ -372,11 +371,9 @@ export class Explorer {
             {
               class: "ex-presets",
               role: "group",
-              "aria-label": spec.presets.some(({ claim, time }) => claim || time)
-                ? "What the lecture says"
-                : "Examples",
+              "aria-label": "Examples",
             },
-            ...this.presets.map((p) => p.node),
+            ...this.presets.map((p) => p.button),
           )
         : "",
       spec.caption ? h("p", { class: "ex-caption", text: spec.caption }) : "",
@@ -419,28 +416,7 @@ export class Explorer {
       text: preset.label,
       onclick: () => this.apply(preset),
     });
-    const time = preset.time
-      ? h("a", {
-          class: "ex-time",
-          href: `${LECTURE}&t=${preset.seconds}s`,
-          rel: "noopener",
-          "aria-label": `the lecture at ${preset.time}`,
-          text: preset.time,
-        })
-      : null;
-    const claim = preset.claim
-      ? h("p", { class: "ex-claim", text: `The lecture: ${preset.claim}` })
-      : null;
-    return {
-      preset,
-      button,
-      node: h(
-        "div",
-        { class: "ex-preset" },
-        h("div", { class: "ex-preset-head" }, button, time),
-        claim,
-      ),
-    };
+    return { preset, button };
   }
 
   // One notice: what was wrong with the address, until reset, and what cannot be computed, while it

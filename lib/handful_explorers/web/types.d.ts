@@ -188,9 +188,6 @@ interface KeyedNumber extends Readout {
 interface Preset {
   label: string;
   set: State;
-  claim?: string;
-  time?: string;
-  seconds?: number;
 }
 interface PointGroup {
   label: string;

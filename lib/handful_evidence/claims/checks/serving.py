@@ -20,18 +20,6 @@ from .algebra import Findings, free_of, same, slope, symbol
 # Latency and cost ---------------------------------------------------------------------------------
 
 
-def fast_mode_is_the_batch() -> Findings:
-    """price of 2.5 times the speed from the batch alone, beside what several tokens a step save,
-    both as measured
-    """
-    speed = facts.get("measured_serving", "ix_price_of_speed")["value"]
-    # Prices of a million tokens without and with several tokens a step, as the row's note gives the
-    # second.
-    row = facts.get("measured_serving", "ix_mtp")
-    with_it = float(row["notes"].split()[0])
-    return {"DeepSeek-R1 on B200: the batch moves the price more": speed > row["value"] / with_it}
-
-
 def a_hundred_times_the_price_buys_speed() -> Findings:
     """speed for a hundred times the price, against twice the speed for six times; latency of layers
     counted
