@@ -213,9 +213,21 @@ def test_a_rival_ten_times_as_large_needs_fewer_people_for_the_same_caches():
         balance.balance_context(ours) / (1 - uses)
     )
     assert 2 * uses > 1  # so that attention at half the rate, as in bf16, covers the reading
+    # With attention in bf16 each use counts for two: the crowd is smaller, at any context.
+    read, work = latency.full_weight_time(ours), latency.compute_time(ours, batch=1)
+    cache, attention = latency.kv_time(ours, batch=1), latency.attention_time(ours, batch=1)
+    assert read / (work + 2 * attention - cache) == pytest.approx(3400, rel=0.015)
     # At the balance the multipliers work for two fifths of the step, latency included.
     step = latency.step_time_with_latency(ours, batch=7700)
     assert latency.step_time(ours, batch=7700) / step == pytest.approx(2 / 5, abs=0.03)
+    # What twice the people save, with a layer's delay of a rack or of the first chapter's server
+    node = scenario.values("H100 SXM", "Llama 3.1 70B", "bf16", 4096)["layer_latency"]
+    for delay, saved in ((ours["layer_latency"], 0.29), (node, 0.15)):
+        shares = [
+            (max(read + batch * cache, batch * (work + attention)) + 61 * delay) / batch
+            for batch in (7700, 15_400)
+        ]
+        assert 1 - shares[1] / shares[0] == pytest.approx(saved, abs=0.01)
 
 
 def test_a_cached_number_is_used_by_the_heads_that_share_it():

@@ -114,10 +114,7 @@ LOADS = {"batch", "micro_batch", "device_batch", "context"}
 def sets_a_load(explorer: Explorer) -> bool:
     """Return whether a reader sets a batch or a context, by the cursor or by a control."""
     names = {explorer.sweep.name, *(control.name for control in explorer.controls)}
-    return bool(names & LOADS) or (explorer.y_unit == "sequence" and explorer.name != BALANCE)
-
-
-BALANCE = "balance-against-sparsity"  # asks for a batch, and not whether it fits
+    return bool(names & LOADS) or explorer.y_unit == "sequence"
 
 
 @pytest.mark.parametrize(

@@ -100,10 +100,10 @@ def test_without_a_network_the_build_goes_on(package, tmp_path, monkeypatch):
 
 
 def test_colab_is_told_to_show_widgets(monkeypatch):
-    from handful_explorers.balance import balance_against_sparsity
+    from handful_explorers.balance import balance_against_context
 
     told = []
     output = types.SimpleNamespace(enable_custom_widget_manager=lambda: told.append(True))
     monkeypatch.setitem(sys.modules, "google.colab", types.SimpleNamespace(output=output))
-    balance_against_sparsity.widget()
+    balance_against_context.widget()
     assert told
