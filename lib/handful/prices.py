@@ -178,6 +178,15 @@ output_over_input = Formula(
     ),
 )
 
+fetching_over_computing = Formula(
+    q.output_over_input,
+    F * (w * N_total + B * _cache) / (c * new * B * N_active * BW),
+    name="fetching_over_computing",
+    source="1:47:56",
+    meaning="memory over compute time in decode, also where it is below one",
+    conventions=("all weights read", *_GUESSES),
+)
+
 implied_batch = Formula(
     q.batch,
     w * N_total / Max(0, rho_out * c * new * N_active * BW / F - _cache),

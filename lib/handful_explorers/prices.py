@@ -92,7 +92,7 @@ price_to_cache = Explorer(
     curves=[
         Curve(
             prices.implied_kv_bytes,
-            "Allowed by the list",
+            "Cache that turns the price there",
             role="total",
             scenario=_RACK,
             id="implied",
@@ -109,7 +109,7 @@ price_to_cache = Explorer(
     guess=Guess(
         "DeepSeek-V3 uses 37 billion weights for a token. If its price turned at 200,000 tokens, "
         "where reading its cache begins to take longer than computing, how many bytes of cache "
-        "could it keep for each token, on a GB200 in fp8?",
+        "would it have for each token, on a GB200 in fp8?",
         level="implied",
     ),
     caption="A model lies on the line if its price turns just where reading the cache overtakes "
@@ -150,6 +150,7 @@ fit_the_list = Explorer(
             scenario=_RACK,
             id="cost",
         ),
+        Curve(prices.fetching_over_computing, "Fetching", given=_GUESSED, scenario=_RACK),
         Curve(price_surcharges.listed_answer_price, "Its price", given=_LISTED, id="price"),
     ],
     controls=[
@@ -159,10 +160,6 @@ fit_the_list = Explorer(
             "kv_bytes_per_token",
             "Cache of a token",
         ),
-    ],
-    presets=[
-        Preset("The step explained", {"batch": 100_000, "kv_bytes_per_token": 1600}),
-        Preset("The ratio explained", {"batch": 930, "kv_bytes_per_token": 1600}),
     ],
     caption="The model has 100 billion active weights, is as sparse as DeepSeek-V3 and runs in"
     " fp8 on GB200 chips. Attention's own arithmetic is left aside, and so is whether "

@@ -284,6 +284,22 @@ def test_what_the_lists_were_said_to_hold():
     assert halves and halves == pytest.approx([0.5] * len(halves))
 
 
+def test_a_step_where_memory_is_full_goes_well_with_a_six():
+    """Twelve GB200 chips, 1.78 TB of weights and 930 conversations at 2.4 kB a token."""
+    chip = facts.get("accelerators", "GB200 NVL72")
+    room, reads = 12 * chip["hbm_capacity_bytes"], 12 * chip["hbm_bandwidth_bytes_per_s"]
+    work = 2 * 1e11 / (12 * chip["fp8_dense_flops"])
+    weights, token = 1e11 * 671.03 / 37.55, 2400
+    assert (room - weights) / (930 * token) == pytest.approx(200e3, rel=0.03)
+
+    def cost(context: float) -> float:
+        people = min(930, (room - weights) / (token * context)) if context else 930
+        return (weights + people * token * context) / reads / (people * work)
+
+    assert [round(cost(at)) for at in (0, 300e3)] == [6, 11]
+    assert cost(200e3) == pytest.approx(7.5, rel=0.02)
+
+
 def test_no_published_model_is_on_the_line():
     """No model is near it either: the chapter says so of what is kept.
 

@@ -71,6 +71,8 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             _reading("middle", "c2"),
             path([(0, _y(1)), (_x(1), _y(1)), (WIDTH, _y(3))], "c4", 4),
             text(_x(2.02), _y(2.5), "cost", "c4 strong", "end"),
+            text(_x(0.06), _y(0.28), "reading", "c2 small"),
+            text(WIDTH, _y(1) + 16, "computing", "c3 small", "end"),
         ]
     if step > 3:
         out += [
@@ -124,7 +126,7 @@ price_kink = Schematic(
         ),
         Step(
             "Now lay the price list over it. If its step came much later, conversations just past"
-            " the crossing would already be sold below cost.",
+            " the crossing would earn less than the others.",
             "A thin line, the price of answers, runs along the level part of the cost, at"
             " {answers}, and steps up at the crossing to {long_answers}.",
         ),

@@ -56,7 +56,7 @@ def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         text(0, 204, "Kept for a token", "ink strong"),
         text(WIDTH, 204, told[kept], "ink", "end"),
         named("kept", rect(0, 212, value(kept) * scale, 16, "c2")),
-        text(0, 258, "Read of it for one more", "ink strong"),
+        text(0, 258, "Read to write one more token", "ink strong"),
         rect(0.5, 266.5, WIDTH - 1, 15, "grid outline"),
     ]
     if read:
