@@ -29,7 +29,6 @@ _ROUNDS = 12
 _KEYS = np.random.default_rng(2026).integers(0, 1 << 16, _ROUNDS)
 _F = [
     ("S-boxes, then shuffle", "sboxes"),
-    ("shuffle alone", "spread"),
     ("a square", "square"),
     ("the key alone", "constant"),
 ]
@@ -41,7 +40,7 @@ feistel = Explorer(
     data={
         "sbox": list(ciphers.PRESENT_SBOX),
         "keys": [int(key) for key in _KEYS],
-        "blocks": {"words": [0x4861, 0x6E64], "zeros": [0, 0]},
+        "block": [0x4861, 0x6E64],
     },
     controls=[
         Control(IntSlider(value=1, min=0, max=_ROUNDS), "rounds", "Rounds"),
@@ -49,11 +48,6 @@ feistel = Explorer(
             IntSlider(value=20, min=0, max=32), "flip", "Input bit to flip, from the left (0: none)"
         ),
         Control(Dropdown(options=_F, value="sboxes"), "f", "Function f"),
-        Control(
-            Dropdown(options=[("four letters", "words"), ("all zeros", "zeros")], value="words"),
-            "block",
-            "Input",
-        ),
         Control(Checkbox(value=False), "back", "Then run the rounds backwards"),
     ],
     presets=[
@@ -115,17 +109,16 @@ avalanche_with_depth = Explorer(
             "gain",
             "Gain of the random weights",
         ),
-        Control(Checkbox(value=True), "theory", "Show theory"),
+        Control(Checkbox(value=False), "theory", "Show theory"),
     ],
     presets=[
-        Preset("Six rounds", {"depth": 6, "gain": "2"}),
         Preset("64 layers", {"depth": 64, "gain": "2"}),
         Preset("Small weights", {"depth": 64, "gain": "1"}),
     ],
     caption="Two unrelated inputs differ in half of their bits, or by √2 times their length, so "
-    "that a millionth starts at 0.7 millionths. Dots: simulated networks of width 64. Faint lines: "
-    "theory for infinitely wide layers, from which these stray by up to a few per cent a layer. "
-    "The cipher is drawn for its first sixteen rounds.",
+    "that a millionth starts at 0.7 millionths. Dots: simulated networks of width 64. Theory is "
+    "drawn as faint lines, for infinitely wide layers, from which these stray by up to a few per "
+    "cent a layer. The cipher is drawn for its first sixteen rounds.",
 )
 
 
@@ -140,7 +133,7 @@ def _drift(
     normalised: bool,
     bits: int | None = None,
 ) -> list[tuple]:
-    """Return rounds there and back, and the error of the input, until nothing is left of it.
+    """Return rounds there and back, and the error of the input, as far as it is drawn.
 
     The point at `named_at` rounds is named.
     """
@@ -184,5 +177,5 @@ drift_against_depth = Explorer(
     ),
     caption="Lines: roundings, if no layer enlarged them. Rings: random layers of gain 2, with "
     "tanh unless GELU is named; in single precision, or with streams in bf16, which keeps eight "
-    "binary digits. At an error of 1 nothing is left of the input.",
+    "binary digits. At an error of 1 the input comes back wrong by as much as it is large.",
 )

@@ -2,7 +2,7 @@
 
 The rounds run forwards and back.
 
-``data``: "sbox" (16 values of 4 bits), "keys" (one of 16 bits a round), "blocks" (name → the halves
+``data``: "sbox" (16 values of 4 bits), "keys" (one of 16 bits a round), "block" (the halves
 x, y).  Bits are numbered from the left, 1 to 32; 0 flips none.
 """
 
@@ -15,14 +15,12 @@ from . import inputs, shapes
 INPUTS = {
     "rounds": ("Rounds", "1", 6),
     "flip": ("Input bit to flip, 0 for none", "1", 20),
-    "block": ("Input", "1", "words"),
     "f": ("Round function", "1", "sboxes"),
     "back": ("Run the rounds backwards", "1", False),
 }
 HALF, MASK = 16, 0xFFFF
 NAMES = {
     "sboxes": "S-boxes, then a shuffle of bits",
-    "spread": "a shuffle alone, no S-boxes",
     "square": "a square, cut to 16 bits",
     "constant": "the key alone, whatever x is",
 }
@@ -35,9 +33,9 @@ def spread(x: int) -> int:
 
 
 def round_function(name: str, x: int, key: int, sbox: list[int]) -> int:
-    """Return f of one round, 16 bits to 16 bits; only the spread can be undone.
+    """Return f of one round, 16 bits to 16 bits; of these only the S-boxes can be undone.
 
-    >>> [round_function(name, 3, 5, list(range(16))) for name in ("constant", "square", "spread")]
+    >>> [round_function(name, 3, 5, list(range(16))) for name in ("constant", "square", "sboxes")]
     [5, 64, 272]
     """
     if name == "constant":
@@ -45,8 +43,6 @@ def round_function(name: str, x: int, key: int, sbox: list[int]) -> int:
     x ^= key if name != "square" else 0
     if name == "square":
         return (x + key) ** 2 & MASK
-    if name == "spread":
-        return spread(x)
     return spread(sum(sbox[x >> shift & 15] << shift for shift in (0, 4, 8, 12)))
 
 
@@ -80,7 +76,7 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
     """Run the chosen rounds on both blocks, and back where that is chosen."""
     v = inputs(explorer, state)
     v |= {"sbox": explorer.data["sbox"], "keys": explorer.data["keys"][: v["rounds"]]}
-    start = explorer.data["blocks"][v["block"]]
+    start = explorer.data["block"]
     mask = 1 << 32 - v["flip"] if v["flip"] else 0
     other = [start[0] ^ mask >> HALF, start[1] ^ mask & MASK]
     v["one"], v["two"] = forwards(start, v), forwards(other, v)

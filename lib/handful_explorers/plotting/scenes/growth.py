@@ -16,7 +16,7 @@ from . import inputs, shapes
 INPUTS = {
     "depth": ("Layers, or rounds", "1", 24),
     "gain": ("Weights", "1", "2"),
-    "theory": ("Show theory", "1", True),
+    "theory": ("Show theory", "1", False),
 }
 LEFT, TICKS, FLOOR = 46, {0: "1", -2: "0.01", -4: "10⁻⁴", -6: "10⁻⁶"}, -6.7
 COLOURS = ("c1", "c4", "c2", "c0")

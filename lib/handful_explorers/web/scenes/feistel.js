@@ -10,7 +10,6 @@ const HALF = 16,
 /** @type {Record<string, string>} */
 const NAMES = {
   sboxes: "S-boxes, then a shuffle of bits",
-  spread: "a shuffle alone, no S-boxes",
   square: "a square, cut to 16 bits",
   constant: "the key alone, whatever x is",
 };
@@ -40,7 +39,6 @@ function roundFunction(name, x, key, sbox) {
   // Up to 34 bits: JavaScript's numbers hold them, its bit operations do not.
   if (name === "square") return (x + key) ** 2 % (MASK + 1);
   x ^= key;
-  if (name === "spread") return spread(x);
   let through = 0;
   for (let shift = 0; shift < HALF; shift += 4) through |= sbox[(x >> shift) & 15] << shift;
   return spread(through);
@@ -97,14 +95,13 @@ const same = (a, b) => a[0] === b[0] && a[1] === b[1];
 /** @typedef {ReturnType<typeof run>} View */
 
 /**
- * @param {SceneGiven<{ rounds: number, flip: number, block: string, f: string, back: boolean }, {
- *   sbox: number[], keys: number[], blocks: Record<string, Pair> }>} given
+ * @param {SceneGiven<{ rounds: number, flip: number, f: string, back: boolean }, {
+ *   sbox: number[], keys: number[], block: Pair }>} given
  */
 function run({ input, spec }) {
-  const { sbox, keys, blocks } = spec.data,
+  const { sbox, keys, block: start } = spec.data,
     v = { ...input, sbox, keys: keys.slice(0, input.rounds) };
-  const start = blocks[v.block],
-    { flip } = v;
+  const { flip } = v;
   /** @type {Pair} */
   const other = [
     start[0] ^ (flip && flip <= HALF ? 1 << (HALF - flip) : 0),
