@@ -18,11 +18,9 @@ from .plotting.explorer import (
 )
 
 _CONTEXT = Control(
-    FloatLogSlider(value=8192, min=2, max=6, step=0.05),
-    "context",
-    "Context of every sequence",
-    follows=True,
+    FloatLogSlider(value=100e3, min=2, max=6, step=0.05), "context", "Context of every sequence"
 )
+_MODEL = {"model": "DeepSeek-V3", "precision": "fp8"}
 _DOMAINS = ("H100 SXM", "H200 SXM", "B200 SXM", "GB200 NVL72")
 
 room_for_people = Explorer(
@@ -37,12 +35,14 @@ room_for_people = Explorer(
             role="total",
             whole="down",
             none="nobody fits",
+            scenario=_MODEL,
         ),
         Curve(
             multi_rack_pipelines.batch_of_many_stages,
             "If weights took none of it",
             role="reference",
             whole="down",
+            scenario=_MODEL,
         ),
     ],
     controls=[
@@ -50,8 +50,8 @@ room_for_people = Explorer(
         _CONTEXT,
     ],
     readouts=[
-        Readout(latency.weight_memory, "The weights"),
-        Readout(multi_rack_pipelines.domain_capacity, "Memory of a rack or box"),
+        Readout(latency.weight_memory, "The weights", scenario=_MODEL),
+        Readout(multi_rack_pipelines.domain_capacity, "Memory of a rack or box", scenario=_MODEL),
     ],
     presets=[
         Preset(
@@ -63,7 +63,7 @@ room_for_people = Explorer(
             {"pipeline_stages": 8, "context": 100e3, "hardware": "GB200 NVL72"},
         ),
         Preset(
-            "Boxes that are too small",
+            "Boxes of eight H100, too small for one",
             {"pipeline_stages": 2, "context": 100e3, "hardware": "H100 SXM"},
         ),
     ],

@@ -94,6 +94,7 @@ price_to_cache = Explorer(
             prices.implied_kv_bytes,
             "Cache that turns the price there",
             role="total",
+            given={"tokens_per_step": 1},
             scenario=_RACK,
             id="implied",
         ),
@@ -154,7 +155,7 @@ fit_the_list = Explorer(
         Curve(price_surcharges.listed_answer_price, "Its price", given=_LISTED, id="price"),
     ],
     controls=[
-        Control(FloatLogSlider(value=2000, min=2.5, max=5, step=0.01), "batch", "People"),
+        Control(FloatLogSlider(value=930, min=2.5, max=5, step=0.01), "batch", "People"),
         Control(
             FloatLogSlider(value=8000, min=2, max=4.5, step=0.01),
             "kv_bytes_per_token",

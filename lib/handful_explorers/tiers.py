@@ -38,7 +38,7 @@ hold_or_recompute = Explorer(
     given={"model_flops_utilisation": 0.3, "storage_lifetime": tiers.FIVE_YEARS},
     controls=[
         Control(
-            FloatSlider(value=1, min=0, max=1, step=0.01),
+            FloatSlider(value=0, min=0, max=1, step=0.01),
             "idle_share",
             "The chip waits for this share of the reading",
         ),
@@ -56,26 +56,22 @@ hold_or_recompute = Explorer(
     readouts=[Readout(tiers.again_break_even_time, "Computing again beats holding after")],
     presets=[
         Preset(
-            "Five minutes, the chip waits",
-            {"hold_time": 300, "idle_share": 1.0, "written_share": 1.0, "tier_devices": 1},
+            "Reading is hidden",
+            {"hold_time": 3600, "idle_share": 0.0, "written_share": 1.0, "tier_devices": 1},
         ),
         Preset(
-            "An hour, the chip waits",
+            "A chip waits",
             {"hold_time": 3600, "idle_share": 1.0, "written_share": 1.0, "tier_devices": 1},
         ),
         Preset(
-            "Five minutes, reading is hidden",
-            {"hold_time": 300, "idle_share": 0.0, "written_share": 1.0, "tier_devices": 16},
-        ),
-        Preset(
-            "An hour, reading is hidden",
-            {"hold_time": 3600, "idle_share": 0.0, "written_share": 1.0, "tier_devices": 16},
+            "Nothing is new",
+            {"hold_time": 3600, "idle_share": 0.0, "written_share": 0.0, "tier_devices": 1},
         ),
     ],
     guess=Guess(
-        "While a flash drive is read, the chip waits. That and the writing are a fare, paid once; "
-        "the rent of the drive grows with the time. What does flash cost for an absence of a "
-        "minute, an hour, a month? Draw it.",
+        "A flash drive is read while the chip serves others, but writing wears it out: a fare of a "
+        "day\u2019s rent, paid once. The rent grows with the time. What does flash cost for an "
+        "absence of a minute, an hour, a month? Draw it.",
         draw="flash",
     ),
     caption="The lowest line wins. Devices cost their medium alone, paid off over five years; "

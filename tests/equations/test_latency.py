@@ -404,6 +404,15 @@ def test_the_first_chapters_napkin():
     wires = 160 * 2 * 3 / 4 * share / 50e9
     faster = (read + still) / (read / 4 + still + wires)
     assert (round(faster, 1), round(4 / faster, 1)) == (2.3, 1.8)
+    assert 1e3 * read == pytest.approx(14.7, abs=0.05) and 1e3 * (read + still) == pytest.approx(
+        16.5, abs=0.05
+    )
+    # With experts the price fixes no ratio: 1 + x is 2.5 times what a fifteenth of the crowd reads.
+    deep = values(model="DeepSeek-V3")
+    for people, ratio in ((17, 0.1), (100, 1.7)):
+        few, all_ = (latency.weight_time(deep, batch=n) for n in (people, 15 * people))
+        x = (2.5 * few / all_ - 1) / (1 - 1 / 6)
+        assert x == pytest.approx(ratio, abs=0.06)
     # Patience: from 189 people to a full server, and to any number of them.
     price = functools.partial(latency.cost_per_token_with_latency, ours)
     assert 1 - price(batch=371) / price(batch=189) == pytest.approx(0.2, abs=0.02)

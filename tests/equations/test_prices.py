@@ -284,6 +284,13 @@ def test_what_the_lists_were_said_to_hold():
     assert halves and halves == pytest.approx([0.5] * len(halves))
 
 
+def test_what_three_tenths_of_the_peak_make_of_both_readings():
+    rack = values("GB200 NVL72", "DeepSeek-V3", "fp8", 200_000) | {"active_parameters": 1e11}
+    slower = {**rack, "peak_flops": 0.3 * rack["peak_flops"]}
+    assert prices.implied_kv_bytes(slower) == pytest.approx(5300, rel=0.02)
+    assert pytest.approx(280, rel=0.01) == 0.3 * 930  # the balance batch falls with the peak
+
+
 def test_a_step_where_memory_is_full_goes_well_with_a_six():
     """Twelve GB200 chips, 1.78 TB of weights and 930 conversations at 2.4 kB a token."""
     chip = facts.get("accelerators", "GB200 NVL72")

@@ -159,14 +159,14 @@ def test_a_cache_leaves_the_chip_when_the_short_rule_says():
     first, second, *_ = tiers.breakpoints()
     host = next(row for row in facts.load("memory_tiers") if row.name == second["name"])
     known = {**values(), "waiting_chips": 2, "tier_bandwidth": host["read_bandwidth_bytes_per_s"]}
-    assert first["to_s"] == pytest.approx(tiers.eviction_time(known), rel=0.02)
+    assert first["to_s"] == pytest.approx(tiers.eviction_time(known), rel=0.03)
 
 
 @pytest.mark.parametrize(
     "start, dollars, capacity, bandwidth, chips",
     [
         ("Micron 9650 Pro 30.72 TB", (0.102, 0.365), 30.72e12, 28e9, 1),
-        ("Grace", (1.5, 2.0), 480e9, 307e9, 2),
+        ("Grace", (3.98, 14.1), 480e9, 307e9, 2),
     ],
 )
 @pytest.mark.parametrize("waiting", [1.0, 0.25])
@@ -392,6 +392,16 @@ def test_the_table_of_places_by_hand():
     assert rents == sorted(rents, reverse=True) and fares == sorted(fares)
 
 
+HOST_ROW = "Grace with 480 GB, read at 307 GB/s, behind 2 GPUs over NVLink-C2C"
+
+
+def fare_of_disk(conversation) -> float:
+    """Return what writing and reading on a disk costs, with the reading hidden."""
+    known = {"idle_share": 0, "hold_time": 1e-9, "written_share": 1, "tier_devices": 1}
+    cents = tiers.context_cents_written(conversation(**known, **tiers.device(DISK)))
+    return float(cents) / 100
+
+
 def test_the_chapter_says_what_is_computed():
     """Hold the words of the chapter on memory tiers that stand for numbers."""
     held = tiers.context_cost_in_memory(conversation())
@@ -422,10 +432,9 @@ def test_the_chapter_says_what_is_computed():
     assert wear == pytest.approx(24 * rent[FLASH], rel=1e-3)
     fare = {device: cost(device, hold_time=1e-9) for device in (HOST, FLASH, DISK)}
     more, less = fare[FLASH] - fare[HOST], rent[HOST] - rent[FLASH]
-    assert [100 * more, 100 * less, 100 * wear] == pytest.approx([0.011, 0.0124, 0.037], rel=0.02)
-    assert 4 < (more + wear) / more < 5
-    # Written in long runs it takes twice its rating, and takes over after more than two hours.
-    assert 2 < (more + wear / 2) / less < 2.5
+    assert 100 * wear == pytest.approx(0.037, rel=0.02)
+    # Written in long runs it takes twice its rating, and takes over after half an hour.
+    assert (more + wear / 2) / less == pytest.approx(0.5, rel=0.02)
     assert 1 < 2 * row["capacity_bytes"] / 86_400 / 285e6 < 3  # little wider than a disk's door
     # Chip memory for 55 minutes costs what the seller asks from 230 kB a token on.
     ours = tiers.context_cost_in_memory({**conversation(), "hold_time": 3300})
@@ -447,25 +456,16 @@ def test_the_chapter_says_what_is_computed():
     }
     assert [hidden[FLASH], hidden[DISK]] == pytest.approx([0.038, 0.0072], rel=0.03)
     assert rent[FLASH] > rent[DISK] and hidden[FLASH] > hidden[DISK]
-    # At three times the price of memory a disk costs less than a fifth of the host, for the hour.
-    busy = {"idle_share": 0, "hold_time": 3600, "written_share": 1, "tier_devices": 1}
-    disk, host = (
-        tiers.context_cents_written(conversation(**busy, **tiers.device(device)))
-        for device in (DISK, HOST)
-    )
-    assert 0.45 < disk / host < 0.6 and disk / (3 * host) < 0.2
-    # With nothing new and a chip that waits, flash and host are about as cheap for an hour.
-    hour = [cost(device, 1.0, hold_time=3600) for device in (FLASH, HOST)]
-    assert 0.85 < hour[0] / hour[1] < 1
+    assert wear / fare_of_disk(conversation) == pytest.approx(5, rel=0.04)
     # A host of two chips has room for 68 such caches for each.
     assert int(480e9 / 2 / 3.5136e9) == 68
-    assert cost(HOST) < min(held, again) / 100
+    assert [held / cost(HOST), again / cost(HOST)] == pytest.approx([100, 30], rel=0.1)
     bought = {one: tiers.device(one)["storage_price"] * 1e9 for one in (HOST, FLASH, DISK)}
-    assert [bought[HOST], bought[FLASH], bought[DISK]] == pytest.approx(
-        [1.70, 0.19, 0.02], rel=0.05
-    )
+    assert [bought[HOST], bought[FLASH], bought[DISK]] == pytest.approx([7.5, 0.19, 0.02], rel=0.05)
     dearer = {"storage_price": 10 * tiers.device(HOST)["storage_price"]}
-    assert cost(HOST, **dearer) < min(held, again) / 10
+    assert [held / cost(HOST, **dearer), again / cost(HOST, **dearer)] == pytest.approx(
+        [10, 3], rel=0.11
+    )
     # Three quarters of the arithmetic are attention's.
     plain = 1e5 * tiers.rematerialise_cost(conversation())
     assert 1 - plain / again == pytest.approx(3 / 4, abs=0.03)
@@ -488,8 +488,9 @@ def test_the_chapter_says_what_is_computed():
     price = {device: tiers.tier_price(conversation(**tiers.device(device))) for device in drain}
     ratios = [conversation()["device_price"] / price[device] for device in (FLASH, DISK)]
     assert ratios == pytest.approx([25, 300], rel=0.06)
-    assert hand_over(HOST, FLASH, 1) / 60 == pytest.approx(53, rel=0.01)
-    assert hand_over(HOST, FLASH, 0) / 60 == pytest.approx(2.3, rel=0.03)
+    assert hand_over(HOST, FLASH, 1) / 60 == pytest.approx(11, rel=0.03)
+    assert hand_over(HOST, FLASH, 0) == pytest.approx(27, rel=0.03)  # half a minute
+    assert 100 < fare[DISK] * 100 / 0.0072 < 200  # "more than a hundredfold"
 
     # With writing: fares and rents of all three, and when one takes over from another.
     def bill(device, waits, hours, together=1, memory=1.0, wears=1.0):
@@ -512,10 +513,12 @@ def test_the_chapter_says_what_is_computed():
         )
         return (far_fare - near_fare) / (near_rent - far_rent)
 
-    assert takes_over(HOST, FLASH, 1) == pytest.approx(3.9, rel=0.01)  # almost four hours
+    assert takes_over(HOST, FLASH, 1) * 60 == pytest.approx(49, rel=0.01)
     assert takes_over(FLASH, DISK, 1) / 24 == pytest.approx(32.5, rel=0.02)  # a month
-    assert takes_over(HOST, DISK, 1) > 48  # for days
-    assert takes_over(HOST, DISK, 0) == pytest.approx(0.52, rel=0.02)  # half an hour
+    assert takes_over(HOST, DISK, 0) * 60 == pytest.approx(7, rel=0.03)
+    near, far = (2 * bill(one, 0, 1) - bill(one, 0, 2) for one in (HOST, DISK))
+    assert 100 * (far - near) == pytest.approx(0.0071, rel=0.01)
+    assert 100 * (rent[HOST] - rent[DISK]) == pytest.approx(0.060, rel=0.01)
     for device, waits in itertools.product((HOST, FLASH, DISK), (0, 1)):
         months = again - bill(device, waits, 0.001)
         months /= rent[device] * 24 * 365.25 / 12
@@ -523,7 +526,7 @@ def test_the_chapter_says_what_is_computed():
         assert device != DISK or months > 7.5
     for hours, waits, cheapest in (
         *((1 / 12, waits, HOST) for waits in (0, 1)),
-        (1, 1, HOST),
+        (1, 1, FLASH),
         (1, 0, DISK),
     ):
         found = {one: bill(one, waits, hours) for one in (HOST, FLASH, DISK)}
@@ -532,11 +535,17 @@ def test_the_chapter_says_what_is_computed():
     for hours, wears in itertools.product((0.01, 1, 24, 720, 7200), (1, 0.5)):
         others = min(bill(one, 0, hours) for one in (HOST, DISK))
         assert bill(FLASH, 0, hours, wears=wears) > others
-    assert bill(DISK, 0, 1) / bill(HOST, 0, 1) == pytest.approx(1 / 2, rel=0.06)
+    assert bill(DISK, 0, 1) / bill(HOST, 0, 1) == pytest.approx(1 / 8, rel=0.04)
+    assert 2 / 3 < bill(HOST, 0, 1 / 12) / bill(DISK, 0, 1 / 12) < 0.75
+    # At the two prices of memory on file
+    file = facts.get("memory_tiers", HOST_ROW)
+    low, high = (file[f"usd_per_gb_{end}"] / bought[HOST] for end in ("low", "high"))
+    assert bill(DISK, 0, 1) / bill(HOST, 0, 1, memory=low) == pytest.approx(1 / 4, abs=0.03)
+    assert bill(DISK, 0, 1 / 12) < bill(HOST, 0, 1 / 12, memory=high)
     # While a cache comes from one disk it takes up memory of the chip, half of its room on average,
-    # which costs more than the disk saves; from sixteen disks it does not.
+    # which costs more than the disk does.
     comes = held / 3600 / 2 * tiers.retrieve_time(conversation(**tiers.device(DISK)))
-    assert comes / 16 < bill(HOST, 0, 1) - bill(DISK, 0, 1) < comes
+    assert comes > bill(DISK, 0, 1)
     # With nothing new to write flash is cheapest for the hour, whether a chip waits or not.
     for waits in (0, 1):
         old = {}
@@ -544,19 +553,13 @@ def test_the_chapter_says_what_is_computed():
             known = {**tiers.device(one), "tier_devices": 1, "written_share": 0}
             old[one] = tiers.context_cost_written(conversation(idle_share=waits, **known))
         assert min(old, key=old.get) == FLASH
-    assert held / bill(HOST, 1, 1) == pytest.approx(400, rel=0.05)
-    # Sixteen disks together: under a second, and a waiting chip is still too much for an hour.
+    # Sixteen disks together: under a second.
     disk = conversation(**tiers.device(DISK))
     assert tiers.retrieve_time({**disk, "devices": 16}) < 1
-    assert bill(DISK, 1, 1, together=16) > 5 * bill(HOST, 1, 1)
     # At other prices of memory.
-    for memory, hidden, waiting in ((3, 10 / 60, 70 / 60), (1 / 3, 1.6, 15.6)):
+    for memory, hidden, waiting in ((2, 3.5 / 60, 24 / 60), (1 / 2, 14 / 60, 100 / 60)):
         assert takes_over(HOST, DISK, 0, memory=memory) == pytest.approx(hidden, rel=0.05)
         assert takes_over(HOST, FLASH, 1, memory=memory) == pytest.approx(waiting, rel=0.05)
-        assert bill(HOST, 1, 1, memory=memory) < bill(FLASH, 1, 1)
-        assert all(takes_over(HOST, far, 0, memory=memory) > 1 / 12 for far in (FLASH, DISK))
-    assert bill(HOST, 0, 1, memory=1 / 3) < bill(DISK, 0, 1)
-    assert bill(HOST, 1, 1, memory=3) > bill(FLASH, 1, 1, wears=0.5)
     # The memory wall: attention's arithmetic beside the reading, a rack's two limits, and choosing.
     one = conversation()
     computed = one["attention_flops_per_pair"] / one["peak_flops"]
@@ -590,15 +593,14 @@ def test_the_chapter_says_what_is_computed():
     assert over == pytest.approx(3 / 8)
     assert 6.5 < over / (held * 55 / 60) < 7  # so that a cache seven times as large costs more
     host = cost(HOST, hold_time=3300)
-    assert 2500 < over / host < 3000
-    assert 100 * host == pytest.approx(1 / 70, rel=0.05)
+    assert 100 * host == pytest.approx(1 / 20, rel=0.15)
 
 
 def test_hand_overs_at_the_books_prices():
-    # Chips wait: memory to host after a second, to flash after most of an hour, to computing again
+    # Chips wait: memory to host after a second, to flash after ten minutes, to computing again
     # after two weeks.
     times = [way["to_s"] for way in tiers.breakpoints()]
-    assert times[:3] == pytest.approx([1.22, 46.3 * 60, 15.4 * 86_400], rel=0.02)
+    assert times[:3] == pytest.approx([1.22, 9.7 * 60, 15.4 * 86_400], rel=0.02)
     assert "Nearline" not in " ".join(way["tier"] for way in tiers.breakpoints())
     assert "Nearline" in " ".join(way["tier"] for way in tiers.breakpoints(idle_share=0))
 

@@ -85,8 +85,10 @@ class Sweep:
     def stops(self) -> list[float]:
         """Return a few round values for the data table.
 
-        They are 1, 3, 10, 30, …, round times, or even steps.
+        They are all values where these are few, 1, 3, 10, 30, …, round times, or even steps.
         """
+        if self.points <= 17:
+            return [float(x) for x in self.grid()]
         if not self.log:
             return [self.low + (self.high - self.low) * i / 8 for i in range(9)]
         seconds = find(self.name).unit == "s"

@@ -210,14 +210,14 @@ def _draw_ways(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     out = [
         text(0, 13, _NAMES[way], "ink strong"),
         text(WIDTH, 13, f"{people} people", "c2 strong", "end"),
-        text(0, 36, "Memory of one box:", "ink"),
-        text(142, 36, "weights", "c1 strong"),
-        text(212, 36, "caches", "c2 strong"),
+        text(0, 36, "Memory of eight chips:", "ink"),
+        text(166, 36, "weights", "c1 strong"),
+        text(236, 36, "caches", "c2 strong"),
         text(WIDTH, 36, told["box"], "ink", "end"),
         named("held", rect(0, 43, weights, 22, "c1")),
         named("caches", rect(weights, 43, caches, 22, "c2")),
         rect(0.5, 43.5, WIDTH - 1, 21, "soft outline"),
-        text(0, CHART - 8, "The boxes, while they read for you", "ink"),
+        text(0, CHART - 8, "Eight chips a row, while they read for you", "ink"),
     ]
     for box in range(BOXES):
         y = CHART + ROW * box
@@ -304,7 +304,7 @@ nine_boxes = Schematic(
         ),
         Step(
             "Now put the same {chips} chips on one fabric. Just as many people fit. But all"
-            " boxes read for you at once, and the weights are done in {weights_rack}.",
+            " chips read for you at once, and the weights are done in {weights_rack}.",
             "All nine rows are filled from the start, for {rack_full}; the weights take"
             " {weights_rack} of it.",
         ),

@@ -71,7 +71,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             _reading("middle", "c2"),
             path([(0, _y(1)), (_x(1), _y(1)), (WIDTH, _y(3))], "c4", 4),
             text(_x(2.02), _y(2.5), "cost", "c4 strong", "end"),
-            text(_x(0.06), _y(0.28), "reading", "c2 small"),
+            text(_x(0.45), _y(0.12), "reading", "c2 small"),
             text(WIDTH, _y(1) + 16, "computing", "c3 small", "end"),
         ]
     if step > 3:

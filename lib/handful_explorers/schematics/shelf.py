@@ -210,7 +210,7 @@ room_and_door = Schematic(
         ),
         Step(
             "So for an hour the disk was the cheapest, by room and door. For five minutes it is the"
-            " memory of the host, by far.",
+            " memory of the host.",
             "Five minutes for all three: a gigabyte in use costs {flash_five_written} on flash,"
             " {host_five_written} in the memory of a host and {disk_five_written} on the disk.",
         ),

@@ -6,12 +6,12 @@ from .lifetime_cost import lengths_table
 from .measurement import classes_table
 from .memory_wall import sharing_table
 from .table import Part, Table
-from .tiers import cheapest_table, waiting_table
+from .tiers import bills_table, waiting_table
 
 __all__ = [
     "Part",
     "Table",
-    "cheapest_table",
+    "bills_table",
     "classes_table",
     "lengths_table",
     "sharing_table",
