@@ -8,34 +8,50 @@ from handful import latency, memory_wall, tiers
 
 from .plotting.explorer import Control, Curve, Explorer, Guess, Preset, Readout, Scale, Sweep
 
+# The machine and the conversation of the chapter: the host and the drives are fixed as well.
+_CHAPTER = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8"}
+
 hold_or_recompute = Explorer(
     "hold-or-recompute",
     "Hold, fetch, or compute again",
     x=Sweep("hold_time", 1e-2, 1e8, at=3600, title="Time until it is wanted again"),
     y=Scale("Cents to get a conversation back", min=1e-4, max=1e3),
     curves=[
-        Curve(tiers.context_cents_in_memory, "Memory of the chip", id="memory"),
+        Curve(tiers.context_cents_in_memory, "Memory of the chip", id="memory", scenario=_CHAPTER),
         Curve(
             tiers.context_cents_written,
             "Memory of its host",
             given={**tiers.device("Grace"), "tier_devices": 1},
+            scenario=_CHAPTER,
             id="host",
         ),
         Curve(
             tiers.context_cents_written,
             "Flash",
             given=tiers.device("Micron 9650 Pro 30.72"),
+            scenario=_CHAPTER,
             id="flash",
         ),
         Curve(
             tiers.context_cents_written,
             "Spinning disk",
             given=tiers.device("Seagate Exos X24"),
+            scenario=_CHAPTER,
             id="disk",
         ),
-        Curve(tiers.context_cents_again, "Compute again", role="reference", id="again"),
+        Curve(
+            tiers.context_cents_again,
+            "Compute again",
+            role="reference",
+            id="again",
+            scenario=_CHAPTER,
+        ),
     ],
-    given={"model_flops_utilisation": 0.3, "storage_lifetime": tiers.FIVE_YEARS},
+    given={
+        "context": 100_000,
+        "model_flops_utilisation": 0.3,
+        "storage_lifetime": tiers.FIVE_YEARS,
+    },
     controls=[
         Control(
             FloatSlider(value=0, min=0, max=1, step=0.01),
@@ -53,7 +69,13 @@ hold_or_recompute = Explorer(
             "Drives or disks that are read together",
         ),
     ],
-    readouts=[Readout(tiers.again_break_even_time, "Computing again beats holding after")],
+    readouts=[
+        Readout(
+            tiers.again_break_even_time,
+            "Computing again beats holding after",
+            scenario=_CHAPTER,
+        )
+    ],
     presets=[
         Preset(
             "Reading is hidden",
@@ -76,8 +98,7 @@ hold_or_recompute = Explorer(
     ),
     caption="The lowest line wins. Devices cost their medium alone, paid off over five years; "
     "prefill reaches three tenths of the peak; no chip waits while a cache is written,"
-    " and what a slow arrival fills of its memory is not drawn. The host is the Grace "
-    "of a GB200, for every chip.",
+    " and what a slow arrival fills of its memory is not drawn.",
 )
 
 wall = Explorer(
