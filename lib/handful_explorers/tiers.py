@@ -15,7 +15,7 @@ hold_or_recompute = Explorer(
     "hold-or-recompute",
     "Hold, fetch, or compute again",
     x=Sweep("hold_time", 1e-2, 1e8, at=3600, title="Time until it is wanted again"),
-    y=Scale("Cents to get a conversation back", min=1e-4, max=1e3),
+    y=Scale("Cents to get a conversation back", min=1e-5, max=1e3),
     curves=[
         Curve(tiers.context_cents_in_memory, "Memory of the chip", id="memory", scenario=_CHAPTER),
         Curve(

@@ -542,10 +542,15 @@ def test_the_chapter_says_what_is_computed():
     low, high = (file[f"usd_per_gb_{end}"] / bought[HOST] for end in ("low", "high"))
     assert bill(DISK, 0, 1) / bill(HOST, 0, 1, memory=low) == pytest.approx(1 / 4, abs=0.03)
     assert bill(DISK, 0, 1 / 12) < bill(HOST, 0, 1 / 12, memory=high)
+    ten = 10 / bought[HOST]
+    assert 0.9 < bill(HOST, 0, 1 / 12, memory=ten) / bill(DISK, 0, 1 / 12) < 1
+    assert 1 < bill(FLASH, 0, 1, wears=1 / 6) / bill(DISK, 0, 1) < 1.2  # six fillings a day
     # While a cache comes from one disk it takes up memory of the chip, half of its room on average,
     # which costs more than the disk does.
     comes = held / 3600 / 2 * tiers.retrieve_time(conversation(**tiers.device(DISK)))
     assert comes > bill(DISK, 0, 1)
+    arrived = bill(DISK, 0, 1) + comes / 16
+    assert arrived / bill(HOST, 0, 1) == pytest.approx(1 / 7, abs=0.01)
     # With nothing new to write flash is cheapest for the hour, whether a chip waits or not.
     for waits in (0, 1):
         old = {}
