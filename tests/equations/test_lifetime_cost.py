@@ -573,6 +573,30 @@ def test_what_prompts_would_add():
         ).value
         assert 0.125 < paid / (served * 200e12) < 0.15
         assert paid < served * 200e12
+    # The table of the answer: what is counted, by the refit and by the law as published
+    for works, rows in (
+        (1, ((76e12, 0.23, 0.14), (160e12, 0.20, 0.01))),
+        (served, ((100e12, 0.15, 0.06), (210e12, 0.13, 0.0))),
+        (2 * served, ((160e12, None, 0.0), (340e12, None, 0.04))),
+    ):
+        for fit, (length, share, excess) in zip(("besiroglu", "hoffmann"), rows, strict=True):
+            work = works * 200e12
+            best = lifetime_cost.best_run(100e9, work, fit=fit, decode_efficiency=0.3)
+            assert best["pretraining_tokens"] == pytest.approx(length, rel=0.03)
+            loss = chinchilla.fitted_loss(chinchilla.law(fit), **LECTURE_RUN)
+            least = chinchilla.least_lifetime(loss, work, fit=fit, decode_efficiency=0.3)
+            ours, twin = (
+                sum(life(fit, size, work))
+                for size in (100e9, lifetime_cost.matching_size(chinchilla.law(fit), **LECTURE_RUN))
+            )
+            cheapest = sum(life(fit, least["active_parameters"], work))
+            assert ours / cheapest - 1 == pytest.approx(excess, abs=0.005)
+            assert 0.29 < ours / twin < 0.51  # a third to a half
+            paid = answer(
+                "payback_tokens active_parameters=100e9 pretraining_tokens=200e12"
+                f" decode_efficiency=0.3 fit={fit}"
+            ).value
+            assert share is None or paid / work == pytest.approx(share, abs=0.005)
 
 
 def lifetime_is_finite(fit: str, size: float) -> bool:
