@@ -77,7 +77,7 @@ cost_against_batch = Explorer(
     readouts=[Readout(latency.unbatched_penalty, "Times the slow-mode floor")],
     presets=[
         Preset("Alone", {"batch": 1}),
-        Preset("A full machine", {"batch": 371}),
+        Preset("371 people", {"batch": 371}),
         Preset("Endless patience", {"batch": 65536}),
     ],
     caption="What is shared falls with the batch: reading the weights, and waiting for the "

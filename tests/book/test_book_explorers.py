@@ -98,6 +98,9 @@ def test_what_follows_no_scenario_names_none(site, shared):
     """Keep the bar out of a plot whose curves hold machines of their own."""
     for chapter, name, text in (
         ("reading-api-prices", "fit-the-list", ""),
+        ("reading-api-prices", "price-to-cache", ""),
+        ("theory-and-measurement", "what-a-server-adds", ""),
+        ("memory-tiers", "hold-or-recompute", ""),
         ("index", "cost-against-batch", "Shown for "),
     ):
         page = shared(reduced_motion="reduce").open(f"{site}{chapter}.html")

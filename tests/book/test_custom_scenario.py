@@ -510,7 +510,8 @@ UNITS = {
     "hardware-scale_up_bandwidth": {"450 GB/s": 4.5e11, "3.6 Tbit/s": 4.5e11, "450": 4.5e11},
     "hardware-domain_devices": {"72 chips": 72, "72": 72, "8 GPUs": 8},
     "hardware-device_price": {
-        text: 3 / 3600 for text in ("3", "$3", "$3/h", "$3 an hour", "3 $ per chip and hour")
+        text: 3 / 3600
+        for text in ("3", "$3", "$3/h", "$3 an hour", "3 $ per chip and hour", "3,00")
     },
     "model-layers": {"80 layers": 80, "64": 64},
     "model-max_context": {"128k": 128000, "128k tokens": 128000, "131,072 tokens": 131072},
@@ -535,6 +536,8 @@ def test_a_value_may_be_typed_with_its_unit(tab, site, field):
         if name == "max_context" and text == "0":
             continue  # no limit
         assert "is allowed, and" in fault.inner_text() and "0e0" not in fault.inner_text()
+    write(page, field, -1)  # told as it was typed, and not in other units
+    assert page.locator(f"#yours-{field}-fault").inner_text().endswith("and −1 is not one.")
 
 
 def test_limits_are_written_as_people_write_numbers(tab, site):

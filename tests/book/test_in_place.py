@@ -62,6 +62,17 @@ def test_a_letter_says_its_name_unit_and_value_now(page):
     expect(box.locator("strong").nth(1)).to_have_text(format_value(value, "parameter", 4))
 
 
+def test_each_letter_is_reached_by_the_pointer(page):
+    """Also below a bar, where boxes of the layout lie over it."""
+    letters = page.locator(".lettered [data-letter]")
+    for letter in letters.all():
+        assert letter.evaluate("""(node) => {
+          node.scrollIntoView({ block: "center", behavior: "instant" });
+          const { left, top, width, height } = node.getBoundingClientRect();
+          return node.contains(document.elementFromPoint(left + width / 2, top + height / 2)); }""")
+    assert letters.count() > 20
+
+
 def test_a_letter_that_is_free_names_the_plots_whose_axis_it_is(page):
     page.locator(LETTER.format("batch")).first.click()
     box = opened(page)
@@ -129,6 +140,7 @@ def test_a_term_opens_its_definition(page):
 def test_a_badge_opens_what_was_said_when_and_why(page):
     name = "fast-mode-six-times"
     claim = find(name)
+    page.locator("details:has(a.claim) summary").first.click()
     badge = page.locator(f"a.claim[href$='#claim-{name}']").first
     badge.focus()
     page.keyboard.press("Enter")
@@ -152,6 +164,7 @@ def test_a_modified_click_follows_the_link(page):
         page.locator("section p a.term").first.click(modifiers=["ControlOrMeta"])
     other.value.wait_for_url("**/glossary.html#term-*")
     other.value.close()
+    page.locator("details:has(a.claim) summary").first.click()
     with page.context.expect_page() as other:
         page.locator("a.claim:visible").first.click(button="middle")
     other.value.wait_for_url("**/claims.html#claim-*")
@@ -180,11 +193,13 @@ def test_tab_stays_in_a_box(page):
     [
         LETTER.format("kv_bytes_per_token"),
         "section p a.term",
-        "p a.claim",
+        "td a.claim",
     ],
 )
 def test_boxes_fit_a_phone_and_are_not_printed(page, what):
     page.set_viewport_size({"width": 320, "height": 640})
+    if "claim" in what:
+        page.locator("details:has(a.claim) summary").first.click()
     page.locator(what).first.click()
     box = opened(page)
     at = box.bounding_box()

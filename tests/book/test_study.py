@@ -234,6 +234,7 @@ def test_settings_are_events_and_move_every_date(book, tab):
     )
     page.locator("#study-per-day").fill("3")
     page.locator("#study-per-day").press("Tab")
+    assert page.locator("#study-per-day").input_value() == "3"
     page.get_by_label("Three").check()
     page.wait_for_function("() => document.querySelector('.study-count-new b').innerText === '2'")
     found = assert_replays(page)

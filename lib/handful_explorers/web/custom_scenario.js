@@ -254,7 +254,7 @@ function checked(f, value) {
   return {
     problem:
       `${f.label}: a ${f.type === "int" ? "whole " : ""}number from ${tell(least)} to ` +
-      `${tell(most)} is allowed, and ${given} is not one.`,
+      `${tell(most)} is allowed${Number.isNaN(value) ? "" : `, and ${given} is not one`}.`,
   };
 }
 

@@ -139,6 +139,7 @@ export function valuesOf(choice) {
  * @param {Partial<Choice>} overrides
  */
 export function comesWith(name, { hardware, model, precision }) {
+  if (hardware && model && precision) return true;
   if (hardware && name in row("hardware", hardware).values) return true;
   if (model && name in row("model", model).values) return true;
   if (name === "peak_flops") return Boolean(hardware && precision);

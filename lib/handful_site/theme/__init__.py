@@ -81,7 +81,12 @@ def body_classes(page: str, body: str, meta: dict[str, Any]) -> list[str]:
     ['has-scenario']
     """
     front = page == "index" and '<figure class="explorer' in body
-    return ["is-front"] * front + ["has-scenario"] * ("scenario" in meta)
+    kept = meta.get("scenario")
+    return (
+        ["is-front"] * front
+        + ["has-scenario"] * ("scenario" in meta)
+        + ["text-follows"] * (kept == "follows")
+    )
 
 
 def own_scenario(meta: dict[str, Any]) -> str:

@@ -52,19 +52,23 @@ const percent = (share) => formatValue(share, "%", 2);
 // and check says why it will not do.
 /** @type {Record<string, number>} */
 const SUFFIX = { k: 1e3, m: 1e6, b: 1e9, bn: 1e9, t: 1e12 };
+/** @param {string} text */
+const asWritten = (text) => {
+  // One comma that cannot part thousands is a decimal one: “3,30”.
+  const decimal = /^[-−]?\d+,(?!\d{3}$)\d+$/.test(text) ? text.replace(",", ".") : text;
+  return decimal.replace("−", "-").replace(/[,_\s']/g, "");
+};
+
 /**
  * @param {string} text
  * @param {{ unit?: string, scale?: number }} [field]
  */
 export function readNumber(text, { unit, scale = 1 } = {}) {
   const typed = text.trim(),
-    found = /^([\d.,_\s']*\d\.?(?:e[+-]?\d+)?)\s*(k|m|bn?|t)?$/i.exec(typed);
+    found = /^([-−]?[\d.,_\s']*\d\.?(?:e[+-]?\d+)?)\s*(k|m|bn?|t)?$/i.exec(typed);
   let value;
   if (found && !(found[2] && scale !== 1))
-    value =
-      Number(found[1].replace(/[,_\s']/g, "")) *
-      (SUFFIX[found[2]?.toLowerCase() ?? ""] || 1) *
-      scale;
+    value = Number(asWritten(found[1])) * (SUFFIX[found[2]?.toLowerCase() ?? ""] || 1) * scale;
   else value = unit && withUnit(typed, unit, scale);
   return Number.isFinite(value) ? Number(Number(value).toPrecision(15)) : typed;
 }

@@ -270,7 +270,7 @@ export function mountBar(before, problems = []) {
     const paid = store.choice.rent ?? publishedRent(choice.hardware),
       money = paid ? dollars(paid) : "";
     if (!rent.hasAttribute("aria-invalid") && rent.value !== money) rent.value = money;
-    const apart = !store.isDefault && !document.querySelector("#yours");
+    const apart = !store.isDefault && !document.body.classList.contains("text-follows");
     put(machine, "text", machineOf() + (apart ? ". Plots follow; the text keeps its example" : ""));
     put(
       summary,

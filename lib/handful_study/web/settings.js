@@ -72,8 +72,9 @@ export function settingsForm(store, chapters) {
   retention.addEventListener("change", () => set("retention", Number(retention.value) / 100));
   perDay.addEventListener("change", () => {
     const value = Math.round(Number(perDay.value));
+    // What is set comes into force when it has been kept.
     if (perDay.value.trim() !== "" && value >= 0 && value <= 1000) set("new_per_day", value);
-    perDay.value = String(store.settings.new_per_day);
+    else perDay.value = String(store.settings.new_per_day);
   });
   for (const { box } of boxes)
     box.addEventListener("change", () => {
