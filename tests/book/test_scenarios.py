@@ -260,9 +260,7 @@ def test_a_rent_is_the_readers_and_stays(site, watch):
 
 def test_reset_leaves_the_scenarios_of_other_pages_alone(site, watch):
     """Reset on one page keeps nothing that would move another from its own scenario."""
-    first, other = (
-        name for name in FOLLOWING if name in ("latency-and-cost", "experts-on-racks")
-    )
+    first, other = (name for name in FOLLOWING if name in ("latency-and-cost", "experts-on-racks"))
     tab = watch(reduced_motion="reduce")
     chosen = "[...document.querySelectorAll('.bar select')].map((field) => field.value)"
     alone = tab.open(f"{site}{other}.html").evaluate(chosen)
