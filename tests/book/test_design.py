@@ -167,7 +167,7 @@ def test_a_pinned_scenario_leaves_the_first_plot_free(site, watch):
         )
         page.evaluate(
             """() => { const chips = document.querySelector("#bar-hardware");
-              chips.value = [...chips.options].find((one) => one.text === "H100 SXM").value;
+              chips.value = [...chips.options].find((one) => one.text === "B200 SXM").value;
               chips.dispatchEvent(new Event("change", { bubbles: true })); }"""
         )
         number = page.locator("[class*=follows-] .live").first
