@@ -352,7 +352,7 @@ def test_widths_are_those_of_the_font():
         text: places.width(text, label.size) / (label.box()[2] - label.box()[0])
         for text, label in words.items()
     }
-    assert len(off) > 70 and min(off.values()) >= 0.85 and max(off.values()) <= 1.2, off
+    assert len(off) > 75 and min(off.values()) >= 0.85 and max(off.values()) <= 1.2, off
 
 
 WORDS = [
