@@ -288,7 +288,15 @@ def test_what_three_tenths_of_the_peak_make_of_both_readings():
     rack = values("GB200 NVL72", "DeepSeek-V3", "fp8", 200_000) | {"active_parameters": 1e11}
     slower = {**rack, "peak_flops": 0.3 * rack["peak_flops"]}
     assert prices.implied_kv_bytes(slower) == pytest.approx(5300, rel=0.02)
-    assert pytest.approx(280, rel=0.01) == 0.3 * 930  # the balance batch falls with the peak
+    people = [
+        prices.implied_batch(known, output_over_input=6, context=0)
+        for known in (values("GB200 NVL72", "DeepSeek-V3", "fp8", 200_000), slower)
+    ]
+    assert people[0] == pytest.approx(930, rel=0.01)
+    # The sparsity is the same, so the weights of the guessed model go along.
+    assert people[1] * 1e11 / values(model="DeepSeek-V3")["active_parameters"] == pytest.approx(
+        280, rel=0.01
+    )
 
 
 def test_a_step_where_memory_is_full_goes_well_with_a_six():
