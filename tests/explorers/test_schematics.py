@@ -291,34 +291,55 @@ def test_shared_cache_in_words_and_lengths():
 def test_between_layers_in_words_and_lengths():
     one = schematics.between_layers
     value = one.value
-    assert value("half") == pytest.approx(value("step") / 2)
     dense = facts.get("shapes", "DeepSeek-V3")["dense_layers"]
     assert value("here") - dense == value("there")  # half of the weights
-    works = [boxes(one, 5)[f"work {start}"] for start in range(4)]
-    assert len({work["y"] for work in works}) == 2 and works[0]["y"] == works[2]["y"]
-    whole = boxes(one, 1)["work 0"]["w"] + 1
-    assert works[0]["w"] + 1 == pytest.approx(whole / 2)
-    assert value("crossing") / value("half") < 0.02  # next to nothing to do
     stripes = [s for s in one.pictures[1] if s.get("k", "").startswith("layer")]
     assert len(stripes) == value("layers")
     assert sum(s["x"] < WIDTH / 2 for s in stripes) == value("here")
 
 
+def test_a_pipeline_and_two_copies_work_for_the_same_crowds_at_the_same_pace():
+    one = schematics.pipeline_or_copies
+    assert one.value("half") == pytest.approx(one.value("step") / 2)
+
+    def bars(step: int, top: float, colour: str) -> list[float]:
+        found = [s for s in one.pictures[step - 1] if s["t"] == "rect" and s["c"] == colour]
+        return [s["w"] + 1.5 for s in found if top <= s["y"] < top + stages.GROUP]
+
+    assert len(bars(1, 0, "c2")) == 4 and not bars(1, 0, "c4")
+    time = WIDTH - stages.FROM
+    for crowd in ("c2", "c4"):
+        # Both crowds have a rack at work for them all the time, in either way.
+        assert sum(bars(4, 0, crowd)) == sum(bars(4, stages.GROUP, crowd)) == pytest.approx(time)
+        # A token is two bars of a pipeline, and one of a copy.
+        assert 2 * bars(4, 0, crowd)[0] == bars(4, stages.GROUP, crowd)[0] == time / 2
+
+
 def test_training_turns_as_the_schedules_play():
     one = schematics.training_turns
-    for step in (1, 3, 4, 5, 6):
-        run = stages.played(step)
-        assert one.value(f"wait_{step}") == run.bubble == max(run.idle)
-        assert one.value(f"work_{step}") == run.makespan - run.bubble
-    assert max(stages.played(5).held) == one.value("held")
-    assert max(stages.played(4).held) == one.value("all")
-    assert one.value("wait_3") == 3 * (stages.FORWARD + stages.BACKWARD)
-    assert one.value("wait_6") == one.value("wait_5") / 3  # a third of the waiting
+    for name, many in stages._TURNS.values():
+        run = stages.played(name, many)
+        assert one.value("wait") == run.bubble == max(run.idle)
+        assert one.value(f"work_{many}") == run.makespan - run.bubble
+    assert one.value("wait") == 3 * (stages.FORWARD + stages.BACKWARD)
     # In the middle of the first row, and at both ends of the last.
-    first = sorted((b.start, b.end) for b in stages.played(3).bars if b.device == 0)
-    last = sorted((b.start, b.end) for b in stages.played(3).bars if b.device == 3)
-    assert first[0][0] == 0 and first[-1][1] == stages.played(3).makespan
-    assert last[0][0] == 3 and stages.played(3).makespan - last[-1][1] == 6
+    run = stages.played("gpipe", 4)
+    first, last = (
+        sorted((b.start, b.end) for b in run.bars if b.device == rack) for rack in (0, 3)
+    )
+    assert first[0][0] == 0 and first[-1][1] == run.makespan
+    assert last[0][0] == 3 and run.makespan - last[-1][1] == 6
+
+
+def test_training_orders_as_the_schedules_play():
+    one = schematics.training_orders
+    plain, turned, _, split = (stages.played(*how) for how in stages._ORDERS.values())
+    assert max(plain.held) == one.value("all")
+    assert max(turned.held) == max(split.held) == one.value("held")
+    assert plain.bubble == turned.bubble == one.value("wait")
+    assert split.bubble == one.value("rest") == one.value("wait") / 3
+    for run in (plain, turned, split):
+        assert run.makespan - run.bubble == one.value("work")
 
 
 def test_shared_heads_in_words_and_lengths():
@@ -579,6 +600,7 @@ HAND = {
     },
     "three_bills": {"learn": 2 / 2 / 0.3 + 3},
     "between_layers": {"half_weights": 671e9 / 2},
+    "pipeline_or_copies": {"twice": 2 * 671e9},
     "shared_cache": {"one_layer": 2 * 8 * 128, "three_layers": 3 * 2 * 8 * 128},
     "shared_heads": {"numbers_1": 2 * 64 * 128},
     "one_pass": {

@@ -16,7 +16,7 @@ from .passes import one_pass
 from .reuse import one_weight, what_cancels
 from .sharing import shared_cache
 from .shelf import room_and_door
-from .stages import between_layers, training_turns
+from .stages import between_layers, pipeline_or_copies, training_orders, training_turns
 from .training import rebuilt_notes, training_notes
 from .waiting import three_ways
 
@@ -31,6 +31,7 @@ __all__ = [
     "one_pass",
     "one_quality",
     "one_weight",
+    "pipeline_or_copies",
     "price_kink",
     "rebuilt_notes",
     "room_and_door",
@@ -39,6 +40,7 @@ __all__ = [
     "three_bills",
     "three_ways",
     "training_notes",
+    "training_orders",
     "training_turns",
     "two_ways_over",
     "what_cancels",
