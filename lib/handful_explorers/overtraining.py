@@ -41,7 +41,7 @@ def _efficiency(value: float = 0.3) -> Control:
     return Control(
         FloatSlider(value=value, min=0.1, max=1, step=0.01),
         "decode_efficiency",
-        "Decoding's use of a chip over training's",
+        "Efficiency of decoding",
     )
 
 
@@ -95,7 +95,7 @@ bills_by_size = Explorer(
     ],
     presets=[
         Preset("Users alone", {"inference_tokens": 2e14, "active_parameters": 1e11}),
-        Preset("Users and learning", {"inference_tokens": 4e14, "active_parameters": 1e11}),
+        Preset("Users and RL", {"inference_tokens": 4e14, "active_parameters": 1e11}),
         Preset("A twentieth of the users", {"inference_tokens": 1e13, "active_parameters": 1e11}),
     ],
     guess=Guess(
@@ -105,6 +105,6 @@ bills_by_size = Explorer(
     ),
     caption="Every point is a model as good as one of 100 billion weights after 200 trillion "
     "tokens. Small models have to read more, large ones cost more for each token that they write. "
-    "With learning, “Writing” holds its bill as well. With a button pressed, three "
-    "rings mark the cheapest life and those that cost a tenth more.",
+    "RL counts as so many more tokens written. At the buttons' settings, rings mark the cheapest "
+    "life and those that cost a tenth more.",
 )

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from handful import chinchilla, facts, lifetime_cost, overtraining
 from handful.query import answer
 from handful.symbolic.quantities import QuantityError
-from handful_explorers import tables
 
 FITS = ["hoffmann", "besiroglu"]
 
@@ -336,16 +335,6 @@ def test_served_at_optimum_is_zero_where_the_model_is_too_large():
     assert lifetime_cost.exchange_rate(known) < 1
 
 
-def test_the_table_is_of_the_library_s_numbers():
-    head, rows = tables.lengths_table()
-    assert len(head) == 3
-    assert [[cell.replace("\xa0", " ") for cell in row[1:]] for row in rows] == [
-        ["220 trillion tokens, × 110"] * 2,
-        ["76 trillion tokens, × 38", "120 trillion tokens, × 60"],
-        ["160 trillion tokens, × 80", "250 trillion tokens, × 125"],
-    ]
-
-
 LECTURE_RUN = dict(active_parameters=100e9, pretraining_tokens=200e12)
 LECTURE = dict(**LECTURE_RUN, decode_efficiency=0.3)
 
@@ -491,7 +480,7 @@ def test_what_the_chapter_says_of_the_last_of_the_money():
     assert math.log(few / many) / math.log(434.8e9 / many) == pytest.approx(0.5, abs=0.02)
 
 
-def test_how_the_chapter_redoes_the_table_by_hand():
+def test_how_the_chapter_finds_the_exchange_rate_by_hand():
     law = chinchilla.law("besiroglu")
     size, text = (
         law[f"{name}_coefficient"] / LECTURE_RUN[key] ** law[f"{name}_exponent"]
@@ -505,14 +494,12 @@ def test_how_the_chapter_redoes_the_table_by_hand():
     written = 200 * overtraining.pretraining_per_inference_token(decode_efficiency=0.3)
     assert round(written) == 222 and round(written / 200, 1) == 1.1
     assert round(by_hand - 1, 1) == 4.6
-    best = lifetime_cost.best_run(100e9, 200e12, fit="besiroglu", decode_efficiency=0.3)
-    assert round(best["pretraining_tokens"] / 1e12) == 76
-    assert round(5.6 * (76 / 200) ** 0.366, 1) == 3.9 and round(222 / 76, 1) == 2.9
-    assert best["decode_bill_ratio"] == pytest.approx(222 / 76, abs=0.01)
-    # "even the factor of three costs only a fifth"
-    assert round(222 / 76) == 3
-    missed = lifetime_cost.split_excess(1, best["decode_bill_ratio"], fit="besiroglu")
-    assert missed == pytest.approx(1 / 5, abs=0.002)
+    best = {"active_parameters": 122e9, "pretraining_tokens": 81e12}
+    assert round(lifetime_cost.exchange_rate(law, **best), 1) == 3.7 and round(222 / 81, 1) == 2.7
+    assert round(222 / 81) == 3  # "by a factor of nearly three"
+    dearer = sum(life("besiroglu", 90e9, 200e12)) / sum(life("besiroglu", 122e9, 200e12))
+    assert dearer == pytest.approx(1.5, abs=0.01)  # "half as much again", a quarter below the best
+    assert pytest.approx(3 / 4, abs=0.02) == 90 / 122
 
 
 def test_the_published_law_asks_for_far_more_than_twenty_tokens_a_weight():
@@ -573,21 +560,25 @@ def test_what_prompts_would_add():
         ).value
         assert 0.125 < paid / (served * 200e12) < 0.15
         assert paid < served * 200e12
-    # The table of the answer: what is counted, by the refit and by the law as published
+    # The tables of the answer: what is counted, by the refit and by the law as published.
     for works, rows in (
-        (1, ((76e12, 0.23, 0.14), (160e12, 0.20, 0.01))),
-        (served, ((100e12, 0.15, 0.06), (210e12, 0.13, 0.0))),
-        (2 * served, ((160e12, None, 0.0), (340e12, None, 0.04))),
+        (1, ((122, 81, 0.23, 0.14), (109, 162, 0.20, 0.01))),
+        (served, ((114, 106, 0.15, 0.06), (98, 209, 0.13, 0.0))),
+        (2 * served, ((104, 165, None, 0.0), (85, 321, None, 0.04))),
     ):
-        for fit, (length, share, excess) in zip(("besiroglu", "hoffmann"), rows, strict=True):
+        for fit, (best, length, share, excess) in zip(("besiroglu", "hoffmann"), rows, strict=True):
             work = works * 200e12
-            best = lifetime_cost.best_run(100e9, work, fit=fit, decode_efficiency=0.3)
-            assert best["pretraining_tokens"] == pytest.approx(length, rel=0.03)
-            loss = chinchilla.fitted_loss(chinchilla.law(fit), **LECTURE_RUN)
+            law = chinchilla.law(fit)
+            loss = chinchilla.fitted_loss(law, **LECTURE_RUN)
             least = chinchilla.least_lifetime(loss, work, fit=fit, decode_efficiency=0.3)
+            assert round(least["active_parameters"] / 1e9) == best
+            read = chinchilla.tokens_to_reach(
+                law, validation_loss=loss, active_parameters=least["active_parameters"]
+            )
+            assert round(read / 1e12) == length
             ours, twin = (
                 sum(life(fit, size, work))
-                for size in (100e9, lifetime_cost.matching_size(chinchilla.law(fit), **LECTURE_RUN))
+                for size in (100e9, lifetime_cost.matching_size(law, **LECTURE_RUN))
             )
             cheapest = sum(life(fit, least["active_parameters"], work))
             assert ours / cheapest - 1 == pytest.approx(excess, abs=0.005)
@@ -597,6 +588,11 @@ def test_what_prompts_would_add():
                 f" decode_efficiency=0.3 fit={fit}"
             ).value
             assert share is None or paid / work == pytest.approx(share, abs=0.005)
+    twins = [
+        life(fit, lifetime_cost.matching_size(chinchilla.law(fit), **LECTURE_RUN), 1.0)[0]
+        for fit in ("besiroglu", "hoffmann")
+    ]
+    assert twins[1] / twins[0] == pytest.approx(3, abs=0.1)  # of the first tower's caption
 
 
 def lifetime_is_finite(fit: str, size: float) -> bool:

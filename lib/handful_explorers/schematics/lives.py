@@ -100,7 +100,7 @@ def _draw_bills(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         top = down - 2 * HEAVY - 2
         out += [
             rect(right - wide / 2, top, wide, HEAVY, LEARNED),
-            text(right, top + HEAVY / 2 + 4, "learning", "paper", "middle"),
+            text(right, top + HEAVY / 2 + 4, "RL", "paper", "middle"),
         ]
     return out
 
@@ -137,20 +137,21 @@ three_bills = Schematic(
             " for writing as many for users. The right one is a little lower.",
         ),
         Step(
-            "In reinforcement learning the model writes as well, to learn from what it wrote. A"
-            " token that is thrown away costs {decode} passes, one that it learns from {learn}.",
+            "In reinforcement learning (RL) the model writes as well, to learn from what it wrote."
+            " A token that is thrown away costs {decode} passes, one that it learns from {learn}.",
             "A third bar is about as long as the first two together: a forward pass, waiting, and"
-            " three parts of learning; {learn} in all.",
+            " three parts of training; {learn} in all.",
         ),
         Step(
-            "The lecture guesses that learning costs as much as each of the other two. Then"
+            "The lecture guesses that RL costs as much as each of the other two. Then"
             " everything that the model writes weighs about twice as much as what it has read.",
-            "The box of learning lies on the box of the users, and the balance tips to the right.",
+            "The box of RL lies on the box of the users, and the balance tips to the right.",
         ),
     ],
     draw=_draw_bills,
-    caption="Passes and bills to scale, with decoding at {eta} of the efficiency of training. The"
-    " wait is an average; the number of weights is in all the bills, so it does not matter here.",
+    caption="Passes and bills to scale, with decoding at {eta} of the efficiency of training. How"
+    " long the wait is varies; this is an average. All bills grow with the weights, so the picture"
+    " is the same for a model of any size.",
 )
 
 # Lives of one quality -----------------------------------------------------------------------------
@@ -253,7 +254,7 @@ one_quality = Schematic(
     steps=[
         Step(
             "This is the model that is cheapest to train to the quality we want:"
-            " {n_twin} billion weights, each of which sees {d_twin} trillion tokens. The area is"
+            " {n_twin} billion weights, and {d_twin} trillion tokens to read. The area is"
             " the bill, ${read_twin} million.",
             "A wide, very flat rectangle of {n_twin} billion weights, labelled ${read_twin}M.",
         ),
@@ -289,6 +290,6 @@ one_quality = Schematic(
     draw=_draw_lives,
     caption="Areas to scale, at {price} for a billion weights times a trillion tokens read. How"
     " much a model has to read for the same quality is taken from the refit of a law that was"
-    " fitted to smaller models; by the law as published the training of the last tower is a third"
-    " lower.",
+    " fitted to smaller models; by the law as published the first tower is narrower, and three"
+    " times as expensive to train.",
 )

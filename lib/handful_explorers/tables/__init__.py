@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .lifetime_cost import lengths_table
 from .measurement import classes_table
 from .memory_wall import sharing_table
 from .table import Part, Table
@@ -13,7 +12,6 @@ __all__ = [
     "Table",
     "bills_table",
     "classes_table",
-    "lengths_table",
     "sharing_table",
     "waiting_table",
 ]
