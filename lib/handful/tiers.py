@@ -246,16 +246,16 @@ context_cost_again = Formula(
     conventions=rematerialise_cost_with_attention.conventions,
 )
 
-# In cents, as the chapter counts.
+# In cents for a thousand contexts, as the chapter counts.
 (context_cents_in_memory, context_cents_written, context_cents_again) = (
     Formula(
         q.context_cents,
-        100 * q.context_cost.symbol,
+        100_000 * q.context_cost.symbol,
         using=(formula,),
         register=False,
         name=formula.name.replace("_cost_", "_cents_"),
         source=formula.source,
-        meaning=f"{formula.meaning}, in cents",
+        meaning=f"{formula.meaning}; in cents for a thousand",
         conventions=formula.conventions,
     )
     for formula in (context_cost_in_memory, context_cost_written, context_cost_again)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ipywidgets import FloatSlider, IntSlider
+from ipywidgets import FloatSlider
 
 from handful import latency, memory_wall, tiers
 
-from .plotting.explorer import Control, Curve, Explorer, Guess, Preset, Readout, Scale, Sweep
+from .plotting.explorer import Control, Curve, Explorer, Guess, Preset, Scale, Sweep
 
 # The machine and the conversation of the chapter: the host and the drives are fixed as well.
 _CHAPTER = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8"}
@@ -14,14 +14,14 @@ _CHAPTER = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8
 hold_or_recompute = Explorer(
     "hold-or-recompute",
     "Hold, fetch, or compute again",
-    x=Sweep("hold_time", 1e-2, 1e8, at=3600, title="Time until it is wanted again"),
-    y=Scale("Cents to get a conversation back", min=1e-5, max=1e3),
+    x=Sweep("hold_time", 10, 1e7, at=3600, title="Time until it is wanted again"),
+    y=Scale("Cents to get a thousand conversations back", min=0.1, max=1e5),
     curves=[
         Curve(tiers.context_cents_in_memory, "Memory of the chip", id="memory", scenario=_CHAPTER),
         Curve(
             tiers.context_cents_written,
             "Memory of its host",
-            given={**tiers.device("Grace"), "tier_devices": 1},
+            given=tiers.device("Grace"),
             scenario=_CHAPTER,
             id="host",
         ),
@@ -51,6 +51,7 @@ hold_or_recompute = Explorer(
         "context": 100_000,
         "model_flops_utilisation": 0.3,
         "storage_lifetime": tiers.FIVE_YEARS,
+        "tier_devices": 1,
     },
     controls=[
         Control(
@@ -63,42 +64,29 @@ hold_or_recompute = Explorer(
             "written_share",
             "New, and has to be written: this share",
         ),
-        Control(
-            IntSlider(value=1, min=1, max=64),
-            "tier_devices",
-            "Drives or disks that are read together",
-        ),
-    ],
-    readouts=[
-        Readout(
-            tiers.again_break_even_time,
-            "Computing again beats holding after",
-            scenario=_CHAPTER,
-        )
     ],
     presets=[
         Preset(
             "Reading is hidden",
-            {"hold_time": 3600, "idle_share": 0.0, "written_share": 1.0, "tier_devices": 1},
+            {"hold_time": 3600, "idle_share": 0.0, "written_share": 1.0},
         ),
         Preset(
             "A chip waits",
-            {"hold_time": 3600, "idle_share": 1.0, "written_share": 1.0, "tier_devices": 1},
+            {"hold_time": 3600, "idle_share": 1.0, "written_share": 1.0},
         ),
         Preset(
             "Nothing is new",
-            {"hold_time": 3600, "idle_share": 0.0, "written_share": 0.0, "tier_devices": 1},
+            {"hold_time": 3600, "idle_share": 0.0, "written_share": 0.0},
         ),
     ],
     guess=Guess(
-        "A flash drive is read while the chip serves others, but writing wears it out: a fare of a "
-        "day\u2019s rent, paid once. The rent grows with the time. What does flash cost for an "
-        "absence of a minute, an hour, a month? Draw it.",
+        "A filling of flash costs a day\u2019s rent, paid once; the rent grows with the time. "
+        "What does flash cost for an absence of five minutes, an hour, a month? Draw it.",
         draw="flash",
     ),
-    caption="The lowest line wins. Devices cost their medium alone, paid off over five years; "
-    "prefill reaches three tenths of the peak; no chip waits while a cache is written,"
-    " and what a slow arrival fills of its memory is not drawn.",
+    caption="The lowest line is the cheapest place. Devices cost their medium alone, paid off over "
+    "five years. We assume that no chip waits for writing, and leave out the chip memory that a "
+    "cache fills while it arrives slowly.",
 )
 
 wall = Explorer(

@@ -258,7 +258,7 @@ def test_schematic(tab, name):
     figure = f"#schematic-{name}"
     tab.wait(f"document.querySelector('{figure}.is-stepped')")
     before = tab.run(f"return document.querySelector('{figure} [role=img]').ariaLabel")
-    tab.focus(f"{figure} .schematic-button")
+    tab.focus(f"{figure} .schematic-controls button")
     tab.press("End")
     tab.wait(f"document.querySelector('{figure} li:last-child[aria-current=step]')")
     assert before != tab.run(f"return document.querySelector('{figure} [role=img]').ariaLabel")

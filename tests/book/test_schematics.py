@@ -15,6 +15,9 @@ from test_accessible import faults, ready
 pytestmark = pytest.mark.browser
 
 ALL = {one.name: one for one in (getattr(schematics, name) for name in schematics.__all__)}
+# What a step is chosen by: dots between two buttons, or buttons that name the steps.
+CHOICES = ".schematic-dot, .schematic-choice"
+LABELLED = {name for name, one in ALL.items() if all(step.label for step in one.steps)}
 # What lies on what: words on words, words out of the picture, and words too small to read.
 CLASHES = """(figure) => {
   const found = [], svg = figure.querySelector("svg"), frame = svg.getBoundingClientRect();
@@ -93,15 +96,35 @@ def figure_of(page, name: str):
 
 def at(figure) -> int:
     """Return the step, which dots and sentences agree on, and whose words the picture has."""
-    current = figure.evaluate("""(figure) => ["li", ".schematic-dot"].map((rule) =>
-      [...figure.querySelectorAll(rule)].flatMap((one, i) => one.ariaCurrent ? [i + 1] : []))""")
+    current = figure.evaluate(
+        """(figure, choices) => ["li", choices].map((rule) =>
+      [...figure.querySelectorAll(rule)].flatMap((one, i) => one.ariaCurrent ? [i + 1] : []))""",
+        CHOICES,
+    )
     assert len(current[0]) == 1 and current[0] == current[1], current
     words = figure.locator("[role=img]").get_attribute("aria-label")
     assert words == figure.locator("li").nth(current[0][0] - 1).get_attribute("data-words")
     return current[0][0]
 
 
-@pytest.mark.parametrize("name", ALL)
+def test_buttons_that_name_the_steps(demo):
+    assert LABELLED
+    page = demo()
+    for name in LABELLED:
+        figure, one = figure_of(page, name), ALL[name]
+        buttons = figure.get_by_role("button")
+        assert buttons.all_text_contents() == [step.label for step in one.steps]
+        for step in (2, 1, len(one.steps)):
+            figure.get_by_role("button", name=one.steps[step - 1].label, exact=True).click()
+            assert at(figure) == step
+            assert one.sentences()[step - 1] in page.locator(".for-ears").text_content()
+        buttons.last.press("Home")
+        assert at(figure) == 1
+        buttons.first.press("ArrowRight")
+        assert at(figure) == 2
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL) - LABELLED))
 def test_buttons_dots_and_keys(demo, name):
     page, last = demo(), len(ALL[name].steps)
     figure = figure_of(page, name)
@@ -132,7 +155,7 @@ def test_the_browser_shows_what_python_drew(demo, name, address, watch):
     still = watch().page
     figure = figure_of(page, name)
     for step in range(len(one.steps)):
-        figure.locator(".schematic-dot").nth(step).click()
+        figure.locator(CHOICES).nth(step).click()
         alone = svg.still(one.pictures[step], 340, one.height)
         still.set_content(f"<style>svg {{ font-family: x }}</style><figure>{alone}</figure>")
         assert len(figure.evaluate(SEEN)) == len(still.locator("figure").evaluate(SEEN))
@@ -155,7 +178,7 @@ def test_words_never_lie_on_each_other(demo, width):
     for name, one in ALL.items():
         figure = figure_of(page, name)
         for step in range(len(one.steps)):
-            figure.locator(".schematic-dot").nth(step).click()
+            figure.locator(CHOICES).nth(step).click()
             assert width < 360 or figure.evaluate(CLASHES) == [], f"{name}, step {step + 1}"
 
 
@@ -172,7 +195,7 @@ def test_a_step_keeps_its_room_on_a_phone(demo):
         figure = figure_of(page, name)
         heights = set()
         for step in range(len(one.steps)):
-            figure.locator(".schematic-dot").nth(step).click()
+            figure.locator(CHOICES).nth(step).click()
             shown = figure.locator("li").evaluate_all(
                 "(all) => all.map((one) => one.checkVisibility({ visibilityProperty: true }))"
             )
@@ -266,5 +289,5 @@ def test_no_rule_is_broken_in_any_step(watch, address):
     page = ready(tab.page)
     for step in (0, 3):
         for name in ALL:
-            figure_of(page, name).locator(".schematic-dot").nth(step).click()
+            figure_of(page, name).locator(CHOICES).nth(step).click()
         assert faults(page, within=[".schematic"]) == []

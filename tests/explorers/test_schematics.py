@@ -439,50 +439,52 @@ def test_two_ways_over_in_words_and_lengths():
     assert wide["once"] / wide["each"] == pytest.approx(0.25, rel=0.01)
 
 
-def test_three_ways_compares_what_has_been_paid():
+def test_three_ways_names_what_each_takes():
     one = schematics.three_ways
     value = one.value
-    assert value("hold_five") < value("again") < value("hold_hour")
-    assert value("hold_hour") / value("again") == pytest.approx(3, rel=0.1)
-    assert 50 * max(value("kept_five"), value("kept_hour")) < value("again")
-    assert 40 * value("kept_five") < value("hold_five")
-    assert value("kept_hour") == pytest.approx(value("rent") + value("fare"), rel=0.04)
-    assert value("rent") == pytest.approx(0.0015, rel=0.04)  # cents, as the napkin says
-    for step, key in ((2, "hour"), (6, "five")):
-        held = boxes(one, step)["held"]["w"] / WIDTH
-        assert held == pytest.approx(value(f"hold_{key}") / value("hold_hour"))
+    shown = texts(one.pictures[-1])
+    assert [
+        shown[shown.index(way) + 1 :][:2] for way in ("held", "computed again", "put away")
+    ] == [
+        [f"{one.told['share']} of a chip", "nothing"],
+        ["nothing", f"{one.told['again_time']} of a chip"],
+        [f"{one.told['drive_share']} of a drive", f"{one.told['fetch']} of a drive"],
+    ]
+    assert value("share") == pytest.approx(value("cache") / value("room"))
+    assert value("fetch") == pytest.approx(value("cache") / value("rate"))
+    yours = boxes(one, 2)["yours"]
+    assert yours["w"] / WIDTH == pytest.approx(value("share"))
 
 
-def test_room_and_door_fills_what_the_door_can_serve():
+def test_room_and_door_fills_what_the_doors_can_serve():
     one = schematics.room_and_door
     value = one.value
-    for step, (stay, devices) in shelf.SHOWN.items():
-        for device in devices if stay else ():
-            drawn, written = boxes(one, step), step in shelf.WRITTEN
-            room, door = (drawn[f"{device}-{part}"]["w"] / shelf.LONG for part in ("room", "door"))
+    assert [step.label for step in one.steps] == list(shelf.STAYS.values())
+    for step, stay in enumerate(shelf.STAYS, 1):
+        drawn, bills = boxes(one, step), {}
+        for device in shelf.DEVICES:
+            room, door, way_in = (
+                drawn[f"{device}-{part}"]["w"] / shelf.LONG for part in ("room", "door", "in")
+            )
             # All that lies there leaves through the door within the stay, and has come in as well.
             assert room * value(f"{device}_drain") == pytest.approx(door * value(stay))
-            way_in = drawn[f"{device}-in"]["w"] / shelf.LONG if written else 0
-            if written and device == "flash":
+            if device == "flash":
                 assert room * 86_400 == pytest.approx(way_in * value(stay))
             else:
-                assert way_in == (pytest.approx(door) if written else 0)
-            assert max(room, way_in if device == "flash" and written else door + way_in) == (
-                pytest.approx(1)
-            )
-    assert value("host_drain") < value("five") < value("flash_drain") < value("hour")
-    assert value("hour") < value("disk_drain")
+                assert way_in == pytest.approx(door)
+            assert max(room, way_in if device == "flash" else door + way_in) == pytest.approx(1)
+            # What is in use pays for all of the device.
+            bills[device] = value(f"{device}_rent") * value(stay) / room
+            assert value(f"{device}_{stay}") == pytest.approx(bills[device])
+        cheapest = "host" if value(stay) < 7 * 60 else "disk"
+        assert min(bills, key=bills.get) == cheapest
+        assert bills["flash"] > bills["disk"]
+    # "Just right": for a day the room and the way in of flash fill up together.
+    assert shelf.used(one, "flash", "day")[::2] == (1, 1)
     assert value("flash_in") == pytest.approx(
         facts.get("memory_tiers", "Micron 9650 Pro 30.72 TB, 28 GB/s read")["rated_writes_bytes"]
         / (5 * 365 * 86_400)
     )
-    assert value("flash_hour") < value("disk_hour") < value("host_hour")
-    # Dollars a gigabyte, as the napkin says them
-    prices = [value(name) for name in ("flash_hour", "host_hour", "disk_price")]
-    assert prices == pytest.approx([0.19, 7.5, 0.02], rel=0.06)
-    # What the last two steps say: by room and door the hour is the disk's.
-    assert value("disk_hour_written") < value("flash_hour_written") < value("host_hour_written")
-    assert value("host_five_written") < value("disk_five_written") < value("flash_five_written")
 
 
 def test_feistel_round_is_one_and_its_scramble_has_no_inverse():
@@ -576,27 +578,46 @@ HAND = {
         "share_6": (5.27e-3 + 371 * 0.0501e-3) / 371,
         "dollars": (5.27e-3 + 371 * 0.0501e-3) / 371 * 8 * 1.3 / 3600 * 1e6,
     },
-    "three_ways": {"hold_five": 6.23 / 12},
+    "three_ways": {"drive_share": 3.5136 / 30_720},
     "room_and_door": {
-        "flash_hour": math.sqrt(0.102 * 0.365),
-        "host_hour": math.sqrt(3.98 * 14.1),
-        "disk_price": math.sqrt(0.017 * 0.022),
         "flash_in": 30.72e12 / 86_400,
-        "flash_hour_door": 30_720 / 28 / 3600,
-        "host_hour_door": 480 / 307 / 3600,
-        "flash_five_room": 300 * 28 / 30_720,
-        "disk_hour_room": 3600 * 0.285 / 24_000,
-        "flash_five": 0.193 / (300 * 28 / 30_720),
-        "disk_hour": 0.0193 / (3600 * 0.285 / 24_000),
-        "flash_hour_written_room": 1 / 24,
-        "disk_hour_written_room": 3600 * 0.285 / 24_000 / 2,
-        "host_five_written_door": 2 * 480 / 307 / 300,
-        "flash_hour_written": 24 * 0.193,
-        "host_hour_written": math.sqrt(3.98 * 14.1),
-        "disk_hour_written": 2 * 0.0193 / (3600 * 0.285 / 24_000),
-        "flash_five_written": 24 * 12 * 0.193,
-        "host_five_written": math.sqrt(3.98 * 14.1),
-        "disk_five_written": 12 * 2 * 0.0193 / (3600 * 0.285 / 24_000),
+        **{
+            f"flash_{stay}_{part}": share
+            for stay, time in (("day", 86_400), ("hour", 3600), ("five", 300), ("minute", 60))
+            for part, share in (("room", time / 86_400), ("door", 30_720 / 28 / 86_400))
+            if share < 1
+        },
+        **{
+            f"host_{stay}_door": 2 * 480 / 307 / time
+            for stay, time in (("day", 86_400), ("hour", 3600), ("five", 300), ("minute", 60))
+        },
+        **{
+            f"disk_{stay}_room": time * 0.285 / 24_000 / 2
+            for stay, time in (("day", 86_400), ("hour", 3600), ("five", 300), ("minute", 60))
+        },
+        # Cents a thousand: gigabytes, dollars for each, and the part of five years
+        **{
+            f"flash_{stay}": 1e5 * 3.5136 * math.sqrt(0.102 * 0.365) / 5 / 365.25
+            for stay in ("day", "hour", "five", "minute")
+        },
+        **{
+            f"host_{stay}": 1e5 * 3.5136 * math.sqrt(3.98 * 14.1) / 5 / 365.25 * days
+            for stay, days in (
+                ("day", 1),
+                ("hour", 1 / 24),
+                ("five", 1 / 288),
+                ("minute", 1 / 1440),
+            )
+        },
+        **{
+            f"disk_{stay}": 1e5
+            * 3.5136
+            * math.sqrt(0.0165 * 0.0222)
+            / 5
+            / 365.25
+            * (2 * 24_000 / 0.285 / 86_400)
+            for stay in ("day", "hour", "five", "minute")
+        },
     },
     "three_bills": {"learn": 2 / 2 / 0.3 + 3},
     "between_layers": {"half_weights": 671e9 / 2},

@@ -624,7 +624,7 @@ context_cost = quantity(
 context_cents = quantity(
     r"\$_{\mathrm{cents}}",
     _dollar / _sequence,
-    "having the cache of a whole context again, in cents",
+    "having the caches of a thousand contexts again, in cents",
     unit="1",
 )
 prefill_again_flops = quantity(

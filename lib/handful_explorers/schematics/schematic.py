@@ -46,11 +46,13 @@ class Step(NamedTuple):
     """One step: what is told, what is drawn, and the drawing in words.
 
     `sentence` and `words` name numbers in braces, as ``str.format`` takes them; `words` describe
-    the whole picture to those who do not see it.
+    the whole picture to those who do not see it.  `label` is what the step is chosen by: if all
+    steps have one, a page shows a button for each, instead of those that lead back and on.
     """
 
     sentence: str
     words: str
+    label: str = ""
 
 
 class Schematic:
@@ -149,9 +151,13 @@ class Schematic:
         except ValueError as error:
             raise SchematicError(f"{self.name}: {error}") from None
         words = self.words()
+
+        def label(step: Step) -> str:
+            return f' data-label="{escape(step.label)}"' if step.label else ""
+
         steps = "".join(
-            f'<li data-words="{escape(says)}">{escape(sentence, quote=False)}</li>'
-            for sentence, says in zip(self.sentences(), words, strict=True)
+            f'<li data-words="{escape(says)}"{label(step)}>{escape(sentence, quote=False)}</li>'
+            for step, sentence, says in zip(self.steps, self.sentences(), words, strict=True)
         )
         return (
             f'<figure class="schematic" id="schematic-{self.name}" '

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from handful import scenario, tiers
+from handful import facts, scenario, tiers
 from handful.units import format_value
 
 from .table import Table
@@ -23,43 +23,22 @@ def waiting_table(
     precision: str = "fp8",
     context: int = 100_000,
 ) -> Table:
-    r"""Return what each way to have a conversation back costs, as head and rows of text.
+    r"""Return what it costs to keep a thousand conversations in each place, and how one is back.
 
-    Rent is for an hour, fare for one chip that waits, or computes; both are in cents.
-
-    >>> [row[0] for row in waiting_table()[1]][0], waiting_table()[1][-1][2]
-    ('Chip memory', '21.7\xa0s')
+    >>> for row in waiting_table()[1]:
+    ...     print(*(cell.replace("\xa0", " ") for cell in row), sep=" | ")
+    Chip memory | 6,230 | at once
+    Host memory | 60 | 11.4 ms
+    Flash drive | 1.5 | 125 ms
+    Spinning disk | 0.15 | 12.3 s
     """
-    at = {
-        **scenario.values(hardware=hardware, model=model, precision=precision, context=context),
-        "hold_time": 3600,
-        "storage_lifetime": tiers.FIVE_YEARS,
-        "model_flops_utilisation": 0.3,
-        "batch": 1,
-        "devices": 1,
-    }
-
-    def cents(dollars: float) -> str:
-        return format_value(100 * dollars, "1", 3)
-
-    rows = [["Chip memory", cents(tiers.context_cost_in_memory(at)), "0", "0"]]
+    at = {**_conversation(hardware, model, precision, context), "hold_time": 3600}
+    rows = [["Chip memory", _cents(tiers.context_cost_in_memory(at), 3), "at once"]]
     for name, start in DEVICES.items():
-        device = tiers.device(start)
-        known = {**at, **device}
+        known = {**at, **tiers.device(start), "batch": 1, "devices": 1}
         rent = context * tiers.hold_cost(known, tier_price=tiers.tier_price(known))
-        fetch = tiers.retrieve_time(known)
-        fare = tiers.context_cost_kept(known, idle_share=1) - rent
-        rows.append(
-            [
-                name,
-                cents(rent),
-                _time(fetch),
-                cents(fare),
-            ]
-        )
-    again = tiers.context_cost_again(at)
-    rows.append(["Computed again", "0", _time(tiers.prefill_again_time(at)), cents(again)])
-    return Table(["Where it waits", "Rent, ¢ an hour", "Back in", "Fare, ¢"], rows)
+        rows.append([name, _cents(rent, 2), format_value(tiers.retrieve_time(known), "s")])
+    return Table(["Where they wait", "Rent of 1,000, ¢ an hour", "One is back in"], rows)
 
 
 def bills_table(
@@ -68,36 +47,63 @@ def bills_table(
     precision: str = "fp8",
     context: int = 100_000,
 ) -> Table:
-    r"""Return what new notes cost in each place, in cents, for five minutes and for an hour.
+    r"""Return what a thousand new conversations cost in each place, with the reading hidden.
+
+    Memory of the host stands there at the ends of its range of prices as well, and flash for other
+    ratings.
 
     >>> for row in bills_table()[1]:
     ...     print(*row, sep=" | ")
-    Five minutes, reading hidden | 0.00506 | 0.0377 | 0.00719
-    An hour, reading hidden | 0.0601 | 0.0392 | 0.00733
-    Five minutes, a chip waits | 0.00611 | 0.0493 | 1.14
-    An hour, a chip waits | 0.0612 | 0.0507 | 1.14
+    Host memory at $3.98 a GB | 2.7 | 32
+    Host memory at $7.49 a GB | 5.1 | 60
+    Host memory at $14.10 a GB | 9.5 | 110
+    Flash, rated for one filling a day | 38 | 39
+    Flash, rated for two | 19 | 21
+    Flash, rated for three | 13 | 14
+    Spinning disk | 7.2 | 7.3
     """
-    at = _conversation(hardware, model, precision, context)
-
-    def bills(hold_time: int, idle_share: int) -> list[str]:
-        known = {**at, "hold_time": hold_time, "idle_share": idle_share, "written_share": 1}
-        return [
-            format_value(tiers.context_cents_written({**known, **tiers.device(start)}), "1", 3)
-            for start in DEVICES.values()
-        ]
-
-    rows = [
-        [f"{time}, {waits}", *bills(hold_time, idle)]
-        for waits, idle in (("reading hidden", 0), ("a chip waits", 1))
-        for time, hold_time in (("Five minutes", 300), ("An hour", 3600))
+    at = {
+        **_conversation(hardware, model, precision, context),
+        "idle_share": 0,
+        "written_share": 1,
+        "tier_devices": 1,
+    }
+    host, flash, disk = (tiers.device(start) for start in DEVICES.values())
+    file = next(row for row in facts.load("memory_tiers") if row.name.startswith("Grace"))
+    prices = (file["usd_per_gb_low"], 1e9 * host["storage_price"], file["usd_per_gb_high"])
+    ways = [
+        *(
+            (f"Host memory at ${price:.2f} a GB", {**host, "storage_price": price / 1e9})
+            for price in prices
+        ),
+        *(
+            (name, {**flash, "tier_write_bandwidth": times * flash["tier_write_bandwidth"]})
+            for times, name in (
+                (1, "Flash, rated for one filling a day"),
+                (2, "Flash, rated for two"),
+                (3, "Flash, rated for three"),
+            )
+        ),
+        ("Spinning disk", disk),
     ]
-    return Table(["", *DEVICES], rows)
+    rows = [
+        [
+            name,
+            *(
+                _cents(tiers.context_cost_written({**at, **known, "hold_time": stay}), 2)
+                for stay in (300, 3600)
+            ),
+        ]
+        for name, known in ways
+    ]
+    return Table(["1,000 new conversations, ¢", "Five minutes", "An hour"], rows)
+
+
+def _cents(dollars: float, digits: int) -> str:
+    """Return the price of a thousand in cents, of which one costs so much."""
+    return format_value(100_000 * dollars, "1", digits)
 
 
 def _conversation(hardware: str, model: str, precision: str, context: int) -> dict[str, Any]:
     known = scenario.values(hardware=hardware, model=model, precision=precision, context=context)
-    return {**known, "storage_lifetime": tiers.FIVE_YEARS, "tier_devices": 1}
-
-
-def _time(seconds: float) -> str:
-    return format_value(seconds, "s")
+    return {**known, "storage_lifetime": tiers.FIVE_YEARS}

@@ -53,14 +53,16 @@ export function mount(figure) {
     h("button", { type: "button", class: "schematic-button", text, onclick });
   const back = button("Back", () => go(at - 1)),
     next = button("Next", () => go(at + 1));
-  // For a mouse or a finger; keys reach every step from the buttons.
-  const dots = items.map((_, i) =>
+  const labels = items.map((item) => item.getAttribute("data-label")),
+    isLabelled = labels.every(Boolean);
+  // Dots are for a mouse or a finger; keys reach every step from the buttons.
+  const dots = labels.map((text, i) =>
     h("button", {
       type: "button",
-      class: "schematic-dot",
-      tabindex: -1,
-      "aria-label": `Step ${i + 1} of ${last + 1}`,
       onclick: () => go(i),
+      ...(isLabelled
+        ? { class: "schematic-choice", text }
+        : { class: "schematic-dot", tabindex: -1, "aria-label": `Step ${i + 1} of ${last + 1}` }),
     }),
   );
   const controls = h(
@@ -76,9 +78,7 @@ export function mount(figure) {
         go(steps[/** @type {keyof typeof steps} */ (event.key)]);
       },
     },
-    back,
-    h("span", { class: "schematic-dots" }, ...dots),
-    next,
+    ...(isLabelled ? dots : [back, h("span", { class: "schematic-dots" }, ...dots), next]),
   );
   picture.after(controls);
   for (const [i, item] of items.entries())
