@@ -22,6 +22,7 @@ from handful_explorers.schematics import (
     decode,
     experts,
     kink,
+    person,
     reuse,
     sharing,
     shelf,
@@ -377,6 +378,25 @@ def test_one_weight_in_words_and_lengths():
             assert at["users"]["w"] <= at["people"]["w"] + 1e-9 <= WIDTH + 1e-9
 
 
+def test_one_person_pays_their_own_way():
+    one = schematics.one_person
+    value = one.value
+    assert (one.told["rest"], one.told["left"]) == ("27\xa0%", "73\xa0%")
+    # The shares of all people are all the weights.
+    read = answer(f"full_weight_time {person.RACK}").value
+    assert value("crowd") * value("work") == pytest.approx(read)
+    assert value("more") * value("work") * value("left") == pytest.approx(read)
+    assert value("crowd") / value("left") == pytest.approx(value("more"))
+    for step in (1, 4, 5):  # both bars end together
+        at, cache = boxes(one, step), value("cache") / value("both") if step > 1 else 0
+        assert at["work"]["x"] + at["work"]["w"] == pytest.approx(
+            at["share"]["x"] + at["share"]["w"]
+        )
+        assert at["share"]["x"] == pytest.approx(WIDTH * cache)
+    assert value("work") < value("cache") < value("both")
+    assert boxes(one, 5)["few"]["w"] == pytest.approx(WIDTH * value("crowd") / value("more"))
+
+
 def test_what_cancels_in_words_and_lengths():
     one = schematics.what_cancels
     value = one.value
@@ -624,6 +644,11 @@ HAND = {
     "pipeline_or_copies": {"twice": 2 * 671e9},
     "shared_cache": {"one_layer": 2 * 8 * 128, "three_layers": 3 * 2 * 8 * 128},
     "shared_heads": {"numbers_1": 2 * 64 * 128},
+    "one_person": {
+        "both": (2 * 37.6e9 + 2 * 61 * 4096 * 128 * (512 + 576)) / 72 / 5e15,
+        "rest": (0.250 - 0.193) / 0.209,
+        "left": 1 - (0.250 - 0.193) / 0.209,
+    },
     "one_pass": {
         "prompt": 2 * 5584,
         "prompt_share": 2.33e-3 / 11_168,

@@ -13,6 +13,7 @@ from .heads import shared_heads
 from .kink import price_kink
 from .lives import one_quality, three_bills
 from .passes import one_pass
+from .person import one_person
 from .reuse import one_weight, what_cancels
 from .sharing import shared_cache
 from .shelf import room_and_door
@@ -29,6 +30,7 @@ __all__ = [
     "feistel_round",
     "nine_boxes",
     "one_pass",
+    "one_person",
     "one_quality",
     "one_weight",
     "pipeline_or_copies",
