@@ -42,12 +42,12 @@ latency_against_batch = Explorer(
             band_label="where measured steps lie",
         ),
     ],
-    marks=[Mark(latency.latency_floor, "all weights read once", axis="y"), _ROOM],
+    marks=[_ROOM],
     controls=[_context()],
     readouts=[latency.tokens_per_user_with_latency],
     presets=[
         Preset("One user alone", {"batch": 1}),
-        Preset("2,000 sequences", {"batch": 2000}),
+        Preset("371 people", {"batch": 371}),
     ],
     guess=Guess(
         "One user alone waits for a token as long as the dot shows. How long does a step take when "
@@ -56,8 +56,7 @@ latency_against_batch = Explorer(
     ),
     caption="The step is the slower of reading (weights, then caches) and computing, and then the "
     "latency of its layers, which no batch shortens. The shaded band holds nine tenths of the "
-    "measured steps of such models on so many chips, at the batches of most published runs, where "
-    "there are enough of them.",
+    "measured steps of such models on so many chips, over the batches of most published runs.",
 )
 
 cost_against_batch = Explorer(
@@ -111,6 +110,7 @@ fast_and_slow = Explorer(
         Readout(
             latency.fast_mode_price,
             "Price of fast mode over normal",
+            digits=2,
             none="faster than reading the weights",
         ),
     ],

@@ -6,7 +6,7 @@ A problem of ``exercises/problems/CHAPTER.md``::
 
     ```yaml
     level: apply
-    section: latency-and-cost#the-step-in-letters
+    section: latency-and-cost#what-a-token-costs
     draw:
       hardware: [H100 SXM, B200 SXM]
       model: Llama 3.1 70B

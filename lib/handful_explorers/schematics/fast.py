@@ -29,8 +29,6 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         text(weights / 2, 57, told["weights_time"], "paper small", "middle"),
         named("caches", rect(weights, 22, caches, 44, "c2")),
         text(0, 112, "On the machine", "ink strong"),
-        text(0, 202, "What a token pays", "ink strong"),
-        named("floor", line(0, 242, WIDTH, 242, "grid")),
     ]
     if mode == "normal":
         middle = weights + caches / 2
@@ -51,6 +49,8 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         if mode != "normal":
             price = f"{told[f'price_{mode}']} times the normal price"
         own = share * value(f"caches_{mode}") / value(f"step_{mode}")
+        out.append(text(0, 202, "What a token pays", "ink strong"))
+        out.append(named("floor", line(0, 242, WIDTH, 242, "grid")))
         out.append(named("share", rect(0, 214, share - own, 22, "c1")))
         out.append(rect(share - own, 214, own, 22, "c2"))
         out.append(text(WIDTH, 202, price, "ink", "end"))
