@@ -540,7 +540,7 @@ def test_the_chapter_says_what_is_computed():
     assert bill(DISK, 0, 1 / 12) < bill(HOST, 0, 1 / 12, memory=high)
     for memory, wears in itertools.product((low, 1, high), (1, 1 / 2, 1 / 3)):
         others = [bill(HOST, 0, 1, memory=memory), bill(FLASH, 0, 1, wears=wears)]
-        assert bill(DISK, 0, 1) < min(others)  # "in every line" of the table
+        assert bill(DISK, 0, 1) < min(others)  # "less than any other row" of the table
     ten = 10 / bought[HOST]
     assert 0.9 < bill(HOST, 0, 1 / 12, memory=ten) / bill(DISK, 0, 1 / 12) < 1
     # While a cache comes from one disk it takes up memory of the chip, half of its room on average,
