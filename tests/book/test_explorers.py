@@ -18,7 +18,6 @@ from handful_evidence import measured
 from handful_explorers.plotting.explorer import (
     Control,
     Curve,
-    Dots,
     Explorer,
     Mark,
     Points,
@@ -106,17 +105,6 @@ def declared() -> dict[str, Explorer]:
             Sweep("arithmetic_intensity", 1, 1e4),
             Scale("Attainable"),
             curves=[Curve(balance.attainable_flops, "roof", "total")],
-            dots=Dots(
-                balance.ridge_intensity,
-                latency.Formula(
-                    balance.q.attainable_flops,
-                    balance.F,
-                    name="peak_for_test",
-                    meaning="peak",
-                    source="test",
-                    register=False,
-                ),
-            ),
             controls=[
                 Control(
                     Dropdown(

@@ -17,7 +17,6 @@ from handful_explorers.plotting.describe import describe
 from handful_explorers.plotting.explorer import (
     Control,
     Curve,
-    Dots,
     Explorer,
     ExplorerError,
     Guess,
@@ -183,10 +182,6 @@ def test_refused(changes, sentence):
         ),
         (lambda: Preset("p", {}), "sets nothing"),
         (lambda: Mark(balance.balance_batch, "m", axis="z"), "'x' or 'y'; got 'z'"),
-        (
-            lambda: Dots(balance.ridge_intensity, balance.attainable_flops, over="chips"),
-            "hardware, model or precision",
-        ),
         (lambda: Guess("How long?"), "takes one of draw, level and mark; got 0 of them"),
         (lambda: Guess("How long?", draw="a", mark="b"), "and mark; got 2 of them"),
         (lambda: Guess("Draw it.", draw="a"), "asks a question of at most 50 words; got 2"),

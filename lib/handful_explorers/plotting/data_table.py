@@ -9,7 +9,7 @@ from handful.symbolic.quantities import find
 from handful.units import format_value, whole_count
 
 from .describe import told
-from .evaluation import dots, symbol_values
+from .evaluation import symbol_values
 
 if TYPE_CHECKING:
     from .explorer import Explorer
@@ -39,33 +39,7 @@ def data_table(explorer: Explorer, state: Mapping[str, Any]) -> tuple[list[str],
             cells[len(head) + i] = format_value(y, explorer.y_unit)
             rows.append(cells)
     head += [group.label for group in groups]
-    return (head, rows) if explorer.dots is None else with_dots(explorer, state, head, rows)
-
-
-DOTTED = {"hardware": "Chips", "model": "Models", "precision": "Precisions"}
-
-
-def with_dots(
-    explorer: Explorer, state: Mapping[str, Any], head: list[str], rows: list[list[str]]
-) -> tuple[list[str], list[list[str]]]:
-    """Return a table with a row for each dot, and its height in a column of its own."""
-    assert explorer.dots is not None
-    x = explorer.sweep
-    found = dots(explorer, state, {x.name: state[x.name]})
-    if not found:
-        return head, rows
-    rows = [[*row, ""] for row in rows]
-    for label, (across, high) in found.items():
-        cells = [""] * (len(head) + 1)
-        if explorer.across:
-            formula, scale = explorer.across
-            cells[0] = label
-            cells[1] = format_value(across, scale.unit or formula.gives.unit)
-        else:
-            cells[0] = f"{format_value(across, find(x.name).unit)}, {label}"
-        cells[-1] = format_value(high, explorer.y_unit)
-        rows.append(cells)
-    return [*head, DOTTED[explorer.dots.over]], rows
+    return head, rows
 
 
 def curve_row(explorer: Explorer, state: Mapping[str, Any], shown, stop: float) -> list[str]:

@@ -257,24 +257,6 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Dots:
-    """Labelled dots, one for each row of hardware (or model), placed by two formulas.
-
-    `rows` names the rows to show; None shows all that the precision allows.
-    """
-
-    x: Formula
-    y: Formula
-    rows: tuple[str, ...] | None = None
-    over: str = "hardware"
-    given: Mapping[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.over not in CHOICES:
-            raise ExplorerError(f"Dots run over hardware, model or precision; got {self.over!r}.")
-
-
-@dataclass(frozen=True)
 class Points:
     """Fixed points, (x, y) or (x, y, name) each, that a plot is held against.
 

@@ -112,7 +112,6 @@ def values(explorer: Explorer, state: Mapping[str, Any]) -> dict[str, Any]:
         readout.label or readout.formula.gives.label: at_cursor(readout)
         for readout in explorer.readouts
     }
-    out["dots"] = dots(explorer, state, cursor)
     out["points"] = [i for i, group in enumerate(explorer.points) if group.shown(state)]
     return out
 
@@ -133,29 +132,6 @@ def _place(
         for swept in (max(whole_count(value, mark.whole), x.low), x.low, x.high)
     )
     return at, math.copysign(math.inf, high - low)
-
-
-def dots(
-    explorer: Explorer, state: Mapping[str, Any], cursor: dict[str, float]
-) -> dict[str, tuple[float, float]]:
-    """Return (x, y) of each dot that the precision allows, by its label."""
-    if not explorer.dots:
-        return {}
-    from handful.scenario import page_rows
-
-    declared, rows = explorer.dots, page_rows()
-    arithmetic = {row["name"]: row["arithmetic"] for row in rows["precision"]}
-    needed = arithmetic[state.get("precision", rows["default"]["precision"])]
-    found = {}
-    for row in rows[declared.over]:
-        name = row["name"]
-        if declared.rows is not None and name not in declared.rows:
-            continue
-        if declared.over == "hardware" and needed not in row["peak_flops"]:
-            continue
-        known = symbol_values(explorer, {**state, declared.over: name}, declared.given)
-        found[name] = (float(declared.x(known | cursor)), float(declared.y(known | cursor)))
-    return found
 
 
 def numbers(explorer: Explorer, state: Mapping[str, Any]) -> dict[str, float]:

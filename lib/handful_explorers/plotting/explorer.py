@@ -40,7 +40,6 @@ from .data_table import data_table
 from .declare import (
     Control,
     Curve,
-    Dots,
     ExplorerError,
     Guess,
     Mark,
@@ -55,7 +54,6 @@ from .describe import alt_text
 __all__ = [
     "Control",
     "Curve",
-    "Dots",
     "Explorer",
     "ExplorerError",
     "Guess",
@@ -82,7 +80,7 @@ class Explorer:
     across : (Formula, Scale), optional
         Draw y against this formula of the swept symbol instead of against the symbol: a parametric
         plot.
-    curves, marks, dots, controls, readouts, presets : sequences of the classes of that name
+    curves, marks, controls, readouts, presets : sequences of the classes of that name
     stack : bool
         Lay the curves of role "part" on each other as areas.
     given : mapping
@@ -110,7 +108,6 @@ class Explorer:
         curves: Sequence[Curve] = (),
         across: tuple[Formula, Scale] | None = None,
         marks: Sequence[Mark] = (),
-        dots: Dots | None = None,
         points: Sequence[Points] = (),
         controls: Sequence[Control] = (),
         readouts: Sequence[Readout | Formula] = (),
@@ -126,7 +123,7 @@ class Explorer:
         self.name, self.title, self.caption = name, title, caption
         self.x, self.y, self.across, self.stack = x, y, across, stack
         self.curves, self.marks, self.points = tuple(curves), tuple(marks), tuple(points)
-        self.dots, self.controls, self.presets = dots, tuple(controls), tuple(presets)
+        self.controls, self.presets = tuple(controls), tuple(presets)
         self.guess = guess
         self.readouts = tuple(r if isinstance(r, Readout) else Readout(r) for r in readouts)
         self.numbers = {
@@ -182,8 +179,6 @@ class Explorer:
         found += [n.formula for n in self.numbers.values()]
         if self.across:
             found.append(self.across[0])
-        if self.dots:
-            found += [self.dots.x, self.dots.y]
         return found
 
     def needs(self) -> list[tuple[Curve | Mark, Formula]]:
@@ -219,8 +214,7 @@ class Explorer:
         (id → value at the cursor), "bands" (id → Shade), "marks" (label →
         value), "places" (label → where it stands, and ±inf for the end that lies beyond),
         "lacking" (label → chips that the model alone takes, where there are fewer),
-        "readouts" (label → value), "dots" (label → (x, y)), "points" (places of
-        the groups that are shown).
+        "readouts" (label → value), "points" (places of the groups that are shown).
         """
         full = self.state(**state)
         if self.scene:

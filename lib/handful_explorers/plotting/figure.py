@@ -97,18 +97,18 @@ def _draw(explorer: Explorer, state: dict[str, Any], width: float, height: float
 
 
 def _curves(axes, explorer: Explorer, state: dict[str, Any]) -> None:
-    """Draw a plot of curves: axes, curves, marks, dots, points, and names at the right."""
+    """Draw a plot of curves: axes, curves, marks, points, and names at the right."""
     values = explorer.values(**state)
     ends = _set_axes(axes, explorer, values)
     lines, names = _draw_curves(axes, explorer, values, ends)
     frame = tuple(axes.get_window_extent().extents * 72 / axes.figure.dpi)
     taken = [
         (x - 3, y - 3, x + 3, y + 3)
-        for place in [*values["dots"].values(), *_measured(explorer, values)]
+        for place in _measured(explorer, values)
         for x, y in [_point(axes, *place)]
     ]
     _rules(axes, explorer, values, frame, taken, lines)
-    _dots(axes, explorer, values, frame, taken, lines)
+    _rings(axes, explorer, values, frame, taken, lines)
     for i, group in _groups(explorer, values):
         names.append((frame[1], f"○ {group.label}", PALETTE[i % len(PALETTE)]))
     _write_names(axes, names, frame)
@@ -188,10 +188,8 @@ def _across_ends(scale: Scale, values: dict[str, Any]) -> tuple[float, float]:
     """Return the ends of a parametric plot's x axis."""
     import numpy as np
 
-    dots = [x for x, _ in values["dots"].values()]
-    return extent(
-        np.concatenate([*values["across"].values(), dots]), scale.log, scale.min, scale.max
-    )
+    everything = np.concatenate([*values["across"].values()])
+    return extent(everything, scale.log, scale.min, scale.max)
 
 
 def _stacked(explorer: Explorer, values: dict[str, Any]) -> list[str]:
@@ -202,7 +200,7 @@ def _stacked(explorer: Explorer, values: dict[str, Any]) -> list[str]:
 
 
 def _heights(explorer: Explorer, values: dict[str, Any]) -> tuple[float, float]:
-    """Return the ends of the y axis, between which lie curves, bands, areas, dots and points."""
+    """Return the ends of the y axis, between which lie curves, bands, areas and points."""
     import numpy as np
 
     curves, scale = values["curves"], explorer.scale
@@ -215,7 +213,7 @@ def _heights(explorer: Explorer, values: dict[str, Any]) -> tuple[float, float]:
         if shade.band
         for _, ys in [_shaded(values["x"], curves[key], shade)]
     ]
-    spots = [y for _, y in [*values["dots"].values(), *_measured(explorer, values)]]
+    spots = [y for _, y in _measured(explorer, values)]
     everything = np.concatenate([*curves.values(), *bands, total[total > 0], spots])
     everything = np.append(everything, limits_near(explorer, values, everything))
     strong = [curves[c.id] for c in explorer.curves if c.id in curves and c.role != "part"]
@@ -372,19 +370,14 @@ def _rules(
         _write(axes, place, text, 8.5, SOFT)
 
 
-def _dots(
+def _rings(
     axes, explorer: Explorer, values: dict[str, Any], frame: labels.Box, taken: list, lines: list
 ) -> None:
-    """Draw dots and rings with their names.
+    """Draw rings with their names.
 
     Where they crowd, some keep their names and the others are in the table.
     """
-    dots = values["dots"]
-    named: list[tuple[float, float, str, float, str]] = [
-        (px, py, label, 8, INK) for label, (px, py) in dots.items()
-    ]
-    for px, py in dots.values():
-        axes.plot([px], [py], "o", color=INK, markersize=4.5)
+    named: list[tuple[float, float, str, str]] = []
     for i, group in _groups(explorer, values):
         colour = PALETTE[i % len(PALETTE)]
         axes.plot(
@@ -395,13 +388,13 @@ def _dots(
             markersize=4,
             fillstyle="none",
         )
-        named += [(px, py, name[0], 7.5, colour) for px, py, *name in group.at if name]
-    for px, py, label, size, colour in named:
+        named += [(px, py, name[0], colour) for px, py, *name in group.at if name]
+    for px, py, label, colour in named:
         x, y = _point(axes, px, py)
-        place = labels.choose(labels.by_a_dot(x, y, size), label, size, frame, taken, lines)
+        place = labels.choose(labels.by_a_dot(x, y, 7.5), label, 7.5, frame, taken, lines)
         if place is not None:
-            taken.append(place.box(label, size))
-            _write(axes, place, label, size, colour)
+            taken.append(place.box(label, 7.5))
+            _write(axes, place, label, 7.5, colour)
 
 
 _FONT = re.compile(r"(?:^|;)\s*font:\s*(?:[a-z0-9]+ )*?([\d.]+)px[^;]*")

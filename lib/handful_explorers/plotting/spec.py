@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from handful.symbolic.quantities import find, table
 
 from . import scenes
-from .declare import Control, Curve, Dots, Guess, Mark, Preset, Readout, Scale, Sweep
+from .declare import Control, Curve, Guess, Mark, Preset, Readout, Scale, Sweep
 
 if TYPE_CHECKING:
     from handful.symbolic.formula import Formula
@@ -29,7 +29,6 @@ def spec(explorer: Explorer) -> dict[str, Any]:
         "title": e.title,
         "caption": e.caption,
         **(scene(e) if e.scene else plot(e)),
-        **({"dots": dots(e.dots)} if e.dots else {}),
         "given": dict(sorted(e.given.items())),
         "controls": [control(c, e) for c in e.controls],
         "readouts": [readout(r) for r in e.readouts],
@@ -143,19 +142,6 @@ def mark(m: Mark) -> dict[str, Any]:
             "whole": m.whole,
             "none": m.none,
             **settings(m),
-        }
-    )
-
-
-def dots(d: Dots) -> dict[str, Any]:
-    """Return the entry of the dots."""
-    return trimmed(
-        {
-            "x": d.x.tree(),
-            "y": d.y.tree(),
-            "over": d.over,
-            "rows": list(d.rows) if d.rows is not None else None,
-            "given": dict(d.given),
         }
     )
 

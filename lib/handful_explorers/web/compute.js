@@ -12,7 +12,7 @@ import {
   told,
   written,
 } from "./describe.js";
-import { called, lacks, rows, store, supplied, whyMissing } from "./scenario.js";
+import { lacks, store, supplied, whyMissing } from "./scenario.js";
 import { compile, compileSweep, MissingValue } from "./tree.js";
 import { formatValue, wholeCount } from "./units.js";
 
@@ -88,9 +88,6 @@ const isPicker = (control) => control.type === "choice" && Boolean(control.rows)
  * @property {Dot[]} dots
  * @property {string} key
  */
-
-/** @type {Record<Kind, string>} */
-const DOTTED = { hardware: "Chips", model: "Models", precision: "Precisions" };
 
 // The groups of points that are shown for a state; as Points.shown.
 /**
@@ -266,12 +263,6 @@ export class Model extends Values {
       at: compile(mark.tree),
       needed: mark.needs ? compile(mark.needs) : null,
     }));
-    this.dots = spec.dots
-      ? { ...spec.dots, atX: compile(spec.dots.x), atY: compile(spec.dots.y) }
-      : null;
-    this.dottedAt = -1;
-    /** @type {{ name: string, entry: Entry }[]} */
-    this.dotted = [];
     // Fixed points: they keep the colours after the curves', group by group.
     this.groups = spec.points || [];
     /** @type {Dot[][]} */
@@ -284,19 +275,6 @@ export class Model extends Values {
         index: spec.curves.length + i,
       })),
     );
-  }
-
-  // A dot for each row, the reader's own too where every row has one.
-  get dotRows() {
-    if (!this.dots) return [];
-    const { over, rows: only, given } = this.dots;
-    if (this.dottedAt !== this.source.version) {
-      this.dottedAt = this.source.version;
-      this.dotted = rows[over]
-        .filter((row) => !only || only.includes(row.name))
-        .map((row) => ({ name: called(row), entry: { given, scenario: { [over]: row.name } } }));
-    }
-    return this.dotted;
   }
 
   // Whether nothing but the cursor has moved since the last call, with the key that tells it.
@@ -387,14 +365,6 @@ export class Model extends Values {
       const value = scalar(readout, readout.at);
       if (!Number.isNaN(value)) out.readouts.push({ readout, value });
     }
-    const { dots } = this;
-    if (dots)
-      for (const { name, entry } of this.dotRows) {
-        const x = scalar(entry, dots.atX),
-          y = scalar(entry, dots.atY);
-        if (Number.isFinite(x) && Number.isFinite(y))
-          out.dots.push({ label: name, key: name, x, y });
-      }
     const shown = shownPoints(this.spec, state);
     out.dots.push(...this.points.filter((_, i) => shown.includes(this.groups[i])).flat());
     return out;
@@ -555,7 +525,7 @@ export class Model extends Values {
    */
   table(state) {
     const { spec } = this,
-      { curves, dots } = this.evaluate(state);
+      { curves } = this.evaluate(state);
     const head = [
       spec.x.title,
       ...(spec.across ? [spec.across.title] : []),
@@ -594,19 +564,6 @@ export class Model extends Values {
       }
     });
     head.push(...groups.map((group) => group.label));
-    const single = dots.filter((dot) => dot.index === undefined);
-    if (!spec.dots || !single.length) return { head, body };
-    // Of the dots each has a row, with its height in a column of its own.
-    const width = head.push(DOTTED[spec.dots.over]),
-      { unit } = spec.across || spec.x;
-    for (const row of body) row.push("");
-    for (const { label, x, y } of single) {
-      const row = Array(width).fill("");
-      row[0] = spec.across ? label : [formatValue(x, unit), label].join(", ");
-      if (spec.across) row[1] = formatValue(x, unit);
-      row[width - 1] = formatValue(y, spec.y.unit);
-      body.push(row);
-    }
     return { head, body };
   }
 }

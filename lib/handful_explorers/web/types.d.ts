@@ -195,13 +195,6 @@ interface PointGroup {
   /** Values of controls at which they are shown. */
   when?: State;
 }
-interface Dots {
-  over: Kind;
-  rows?: string[];
-  given?: SymbolValues;
-  x: Tree;
-  y: Tree;
-}
 interface SpecBase {
   kind: string;
   name: string;
@@ -231,7 +224,6 @@ interface PlotSpec extends SpecBase {
   curves: Curve[];
   marks?: Mark[];
   points?: PointGroup[];
-  dots?: Dots;
 }
 interface SceneSpec extends SpecBase {
   inputs: State;
