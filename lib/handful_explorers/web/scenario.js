@@ -40,7 +40,7 @@ const rowsOf = (kind) => rows[kind];
 export const row = (kind, name) => /** @type {Rows[K][number]} */ (find(kind, name));
 // A row's name in a sentence: a reader's own goes by its label.
 /** @param {Row} entry */
-export const called = (entry) => (entry.own ? entry.label : entry.name);
+const called = (entry) => (entry.own ? entry.label : entry.name);
 /**
  * @param {Kind} kind
  * @param {string} name
