@@ -92,7 +92,7 @@ price_to_cache = Explorer(
     curves=[
         Curve(
             prices.implied_kv_bytes,
-            "Cache that turns the price there",
+            "Cache at the kink",
             role="total",
             given={"tokens_per_step": 1},
             scenario=_RACK,
@@ -105,7 +105,6 @@ price_to_cache = Explorer(
     ],
     presets=[
         Preset("The lecture's inference", {"active_parameters": 1e11}),
-        Preset("A list at 512,000", {"price_list": "minimax-m3", "active_parameters": 1e11}),
     ],
     guess=Guess(
         "DeepSeek-V3 uses 37 billion weights for a token. If its price turned at 200,000 tokens, "
@@ -155,9 +154,9 @@ fit_the_list = Explorer(
         Curve(price_surcharges.listed_answer_price, "Its price", given=_LISTED, id="price"),
     ],
     controls=[
-        Control(FloatLogSlider(value=930, min=2.5, max=5, step=0.01), "batch", "People"),
+        Control(FloatLogSlider(value=20_000, min=2.5, max=5, step=0.01), "batch", "People"),
         Control(
-            FloatLogSlider(value=8000, min=2, max=4.5, step=0.01),
+            FloatLogSlider(value=3000, min=2, max=4.5, step=0.01),
             "kv_bytes_per_token",
             "Cache of a token",
         ),

@@ -92,6 +92,16 @@ def test_measured_ratios_against_what_their_authors_published():
     assert found["deepseek_prefill"]["ratio"] == pytest.approx(73.7 * (1 - 0.563) / 14.8, rel=0.001)
     assert found["sglang_h100_prefill_2k"]["ratio"] == pytest.approx(54_543 / 22_282, rel=0.001)
     assert all(1.9 < pair["ratio"] < 3.5 for pair in found.values())
+    # The table of the chapter on price lists.
+    assert {name: round(pair["ratio"], 1) for name, pair in found.items()} == {
+        "deepseek_prefill": 2.2,
+        "deepseek_profile_prefill": 3.4,
+        "sglang_h100_prefill_2k": 2.4,
+        "sglang_h100_prefill_4k": 2.9,
+        "sglang_gb200_p2_prefill_fp8": 2.0,
+        "sglang_gb200_p2_prefill_fp4": 2.0,
+        "vllm_gb200_prefill": 2.6,
+    }
 
 
 def test_every_list_says_when_it_was_read():

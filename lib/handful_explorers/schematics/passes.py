@@ -150,6 +150,6 @@ one_pass = Schematic(
     ],
     draw=_draw,
     caption="DeepSeek-V3 in fp8 on our rack, at the speeds of the data sheet. Caches are left out."
-    " Times of a pass have one scale and times of a token another; alone, a token takes far longer"
-    " than its broken bar.",
+    " The upper and the lower bars have different scales, and the broken bar is far too long to"
+    " draw.",
 )

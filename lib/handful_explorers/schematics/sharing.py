@@ -16,7 +16,7 @@ ROWS = (24, 56, 88, 146)  # the first three layers and the last
 TALL, LEFT, RIGHT = 24, 96, 150  # of a row; where its layer ends and where its cache begins
 MIDDLE = 88  # of the one shared cache
 # In each step: layers that have read, of those drawn, and whether they share.
-SHOWN = {1: (0, False), 2: (4, False), 3: (0, True), 4: (1, True), 5: (3, True), 6: (4, True)}
+SHOWN = {1: (0, False), 2: (4, False), 3: (0, True), 4: (3, True), 5: (4, True)}
 
 
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
@@ -51,7 +51,7 @@ def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     told, value = schematic.told, schematic.value
     scale = WIDTH / value("all")
     kept = "one_layer" if SHOWN[step][1] else "all"
-    read = {2: "all", 4: "one_layer", 5: "three_layers", 6: "all"}.get(step)
+    read = {2: "all", 4: "three_layers", 5: "all"}.get(step)
     out = [
         text(0, 204, "Kept for a token", "ink strong"),
         text(WIDTH, 204, told[kept], "ink", "end"),
@@ -100,13 +100,9 @@ shared_cache = Schematic(
             " very short, {one_layer}.",
         ),
         Step(
-            "The first layer reads all of it, since its query is compared with every token. What is"
-            " read is used and dropped; there is no room for it next to the multipliers.",
-            "An arrow leads from the shared cache to the first layer. {one_layer} have been read.",
-        ),
-        Step(
-            "The second layer has a query of its own, and has to fetch the same numbers once more."
-            " So does the third.",
+            "The first layer reads all of it, uses it and drops it, since there is no room for it"
+            " next to the multipliers. The second has a query of its own, and has to fetch the same"
+            " numbers once more. So does the third.",
             "Arrows lead from the shared cache to three layers. {three_layers} have been read.",
         ),
         Step(
