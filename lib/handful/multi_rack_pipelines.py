@@ -137,15 +137,6 @@ batch_of_stages = Formula(
     conventions=(_STAGE, _FULL),
 )
 
-batch_of_many_stages = Formula(
-    q.batch_that_fits,
-    n * C / _cache,
-    name="batch_of_many_stages",
-    source="derived",
-    meaning="the same with stages without end: weights take no room at all",
-    conventions=(_STAGE, _FULL),
-)
-
 batch_of_copies = Formula(
     q.batch_that_fits,
     P * batch_that_fits.expression,
@@ -153,6 +144,14 @@ batch_of_copies = Formula(
     source="derived",
     meaning="sequences for which as many domains have room side by side, each with its own copy of "
     "the weights",
+)
+
+room_gain = Formula(
+    q.room_gain,
+    (n * C - w * N / P) / (n * C - w * N),
+    source="1:11:12; derived",
+    meaning="sequences in a chain, as a multiple of those in the same domains side by side",
+    conventions=(_STAGE, _FULL, "one domain alone has room for the weights"),
 )
 
 crowd = Formula(

@@ -209,9 +209,9 @@ def test_what_a_chain_of_eight_racks_saves():
     assert chained - apart == pytest.approx(spare)
     assert chained == pytest.approx(latency.batch_that_fits(CHAPTER | dict(devices=8 * 72)))
     assert 0.045 < chained / apart - 1 < 0.05  # not quite five per cent
-    assert on_stages.batch_of_stages(CHAPTER, pipeline_stages=1e9) == pytest.approx(
-        on_stages.batch_of_many_stages(CHAPTER)
-    )
+    gain = on_stages.room_gain(CHAPTER, pipeline_stages=8)
+    assert gain == pytest.approx(chained / apart)
+    assert on_stages.room_gain(CHAPTER | dict(context=5000), pipeline_stages=8) == gain
     assert on_stages.batch_of_stages(values("H100 SXM"), pipeline_stages=1) == 0
 
 
@@ -272,6 +272,8 @@ def test_the_chapter_on_boxes():
     assert on_stages.domain_capacity(h200) < on_stages.domain_capacity(CHAPTER) / 10
     one, four, eight = (on_stages.batch_of_stages(h200, pipeline_stages=p) for p in (1, 4, 8))
     assert eight > 2 * one and (four - one) / (eight - one) > 0.8
+    for stages, room in ((1, one), (4, four), (8, eight)):
+        assert on_stages.room_gain(h200, pipeline_stages=stages) == pytest.approx(room / one)
     assert latency.weight_memory(h200) > on_stages.domain_capacity(values("H100 SXM"))
     boxes = CHAPTER | dict(hop_time=0, pipeline_stages=9)
     full = on_stages.token_latency_of_cut_rack(boxes, batch=402) / latency.step_time(
@@ -296,6 +298,9 @@ def test_the_chapter_on_boxes():
     }
     assert max(own) == pytest.approx(min(own), rel=0.003)
     copies, chained = (latency.cost_per_token(CHAPTER, devices=8, batch=b) for b in (232, 402))
+    together = latency.cost_per_token(CHAPTER, batch=3620)
+    shown = [round(1e6 * cost, 2) for cost in (copies, chained, together)]
+    assert shown == [0.73, 0.59, 0.42]
     assert 1 - chained / copies == pytest.approx(1 / 5, abs=0.01)  # a fifth cheaper
     # The latency of the layers "moves the comparison by a few per cent".
     lost = latency.fixed_time(CHAPTER)

@@ -105,7 +105,6 @@ NO_LIMIT = {
     "fit-the-list": "is about a seller's machines, which nobody knows",
     "what-a-server-adds": "stays within what was measured",
     "one-layer-on-this-computer": "is one layer, without a cache",
-    "room-for-people": "draws the batch that fits as a curve",
     "over-racks": "spans as many racks as the reader says, and asks for time only",
 }
 LOADS = {"batch", "micro_batch", "device_batch", "context"}

@@ -700,6 +700,11 @@ micro_batches = quantity("m", NONE, "micro-batches that a batch is cut into", le
 model_chunks = quantity(
     "V", NONE, "pieces of the model that one device holds, in an interleaved schedule", least=1
 )
+room_gain = quantity(
+    r"\tfrac{B_{\rightarrow}}{B_{\parallel}}",
+    NONE,
+    "room of domains in a chain over their room side by side",
+)
 layers_per_stage = quantity(r"\Lambda", NONE, "layers on one stage")
 activation_bytes = quantity(r"w_{a}", _byte / _token, "bytes of one number of an activation")
 traffic_time_ratio = quantity(
