@@ -233,8 +233,8 @@ pipeline_or_copies = Schematic(
             " each with gaps as long as its work. A token takes {step}.",
         ),
         Step(
-            "Let in a second crowd, half a step behind the first. Now both racks work all the time"
-            " but for the hops, for {crowds} people. A token still takes {step}.",
+            "Let in a second crowd, half a step behind the first. Now both racks work all the time,"
+            " for {crowds} people. A token still takes {step}.",
             "Bars of a second colour, the second crowd, fill the gaps of both racks.",
         ),
         Step(
@@ -438,7 +438,7 @@ training_orders = Schematic(
     steps=[
         Step(
             "Eight micro-batches, all forward passes first. The gap is as long as with four, beside"
-            " twice as much work. But the first rack has to keep what it computed for all {all}"
+            " twice as much work. But each rack has to keep what it computed for all {all}"
             " until they come back.",
             "Eight micro-batches, {work} units of work in each row and a gap of {wait}.",
         ),
