@@ -105,6 +105,7 @@ price_to_cache = Explorer(
     ],
     presets=[
         Preset("The lecture's inference", {"active_parameters": 1e11}),
+        Preset("A list at 512,000", {"price_list": "minimax-m3", "active_parameters": 1e11}),
     ],
     guess=Guess(
         "DeepSeek-V3 uses 37 billion weights for a token. If its price turned at 200,000 tokens, "
