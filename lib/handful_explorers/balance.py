@@ -39,7 +39,7 @@ balance_against_context = Explorer(
     marks=[Mark(balance.balance_context_with_attention, "no batch balances beyond", whole="near")],
     readouts=[Readout(balance.balance_context_with_attention, whole="near")],
     presets=[
-        Preset("Short prompts", {"context": 500}),
+        Preset("500 tokens of context", {"context": 500}),
         Preset("Llama 3.1 70B", {"model": "Llama 3.1 70B", "precision": "fp8"}),
     ],
     guess=Guess(
