@@ -34,7 +34,7 @@ _GB200 = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8"}
 over_racks = Explorer(
     "over-racks",
     "A layer over more and more chips",
-    x=Sweep("devices", 8, 256, at=144, title="Chips of a layer"),
+    x=Sweep("devices", 8, 256, log=False, points=249, at=144, title="Chip count"),
     y=Scale("Time in one layer", "s"),
     curves=[
         Curve(experts.all_to_all_time, "Travel", role="total", id="each"),
@@ -62,22 +62,25 @@ over_racks = Explorer(
         Mark(racks.devices_of_racks, "one domain", given={"scale_up_domains": 1}, whole="down"),
         Mark(racks.devices_of_racks, "two", given={"scale_up_domains": 2}, whole="down"),
     ],
+    presets=[
+        Preset("Ports of 50 GB/s", {"scale_out_bandwidth": _PORTS["400"]}),
+        Preset("Ports of 900 GB/s", {"scale_out_bandwidth": 900e9}),
+    ],
     readouts=[
-        Readout(experts.scale_up_domains, "Racks or nodes over which they are spread"),
+        Readout(experts.scale_up_domains, "Domains over which they are spread"),
         Readout(experts.fraction_leaving, "Share of the copies that leave", unit="%"),
     ],
     guess=Guess(
         "A layer for 5,760 people spreads over more and more chips, and 72 make a rack. How long do"
         " the tokens travel, if each expert is sent a copy of its own? Draw it.",
         draw="each",
-        at=(36, 72, 80, 144, 216, 256),
+        at=(36, 72, 108, 144, 216, 256),
         hump=True,
     ),
-    caption="The people stay the same, so that each chip has fewer of them the more chips there"
-    " are. A layer is spread evenly over as few racks as hold its chips. Fabric and network work at"
-    " once, and the slower of the two counts; every chip has its share of the traffic. Experts are"
-    " whole, so reading them falls in steps. Bytes alone count, and a torus is drawn as if it had a"
-    " switch. On this page the bar at the top moves this plot alone.",
+    caption="The people stay the same, and so the more chips there are, the fewer each has. A layer"
+    " is spread evenly over as few domains as hold its chips, and the load is even. Fabric and"
+    " network work at once, and the slower of the two counts. Bytes alone count. For TPUs, whose"
+    " chips pass on what others send, travel takes longer than is drawn.",
 )
 
 # For “Your model, your hardware” ------------------------------------------------------------------

@@ -85,18 +85,26 @@ def test_two_full_racks_are_the_worst_if_the_load_is_even():
     )  # a quarter, two ninths, three sixteenths
 
 
-def test_the_busiest_port_of_whole_experts():
-    """Count what the chip with most experts sends: its own tokens, and answers of its experts."""
-
-    def over_the_mean(racks):
-        own, leaves = 5760 / (72 * racks) * 8, 1 - 1 / racks
-        fullest = np.ceil(256 / (72 * racks)) * 5760 * 8 / 256
-        return (own + 2 * fullest) * leaves / (3 * own * leaves)
-
-    assert over_the_mean(3) == pytest.approx(1.46, abs=0.01)  # nearly half as much again
-    assert over_the_mean(2) == over_the_mean(4) == pytest.approx(1.08, abs=0.01)
+def test_places_for_second_copies_on_one_rack_and_on_two():
+    assert 72 * 4 - 256 == 144 * 2 - 256 == 32  # places more than there are experts
+    # What a chip sends with an even load: its own copies out, and as many answers back.
+    own, got = 80 * 8, 5760 * 8 / 72
+    assert own == got and own * 7168 + got * 2 * 7168 == 80 * 172_032
     fabric, port = 900e9, 50e9
-    assert fabric / port == 18 and fabric / (2 * port) == 9
+    assert fabric / port == 18 and layer(2)[2] == pytest.approx(
+        9 * of(f"one_fabric_time scale_up_domains=2 {CROWD}"), rel=0.01
+    )
+
+
+def test_eight_nodes_are_groups_and_eighteen_are_not():
+    reached = {
+        n: of(f"domains_reached_of_racks scale_up_domains={n} active_experts=8") for n in (8, 18)
+    }
+    assert 5 < reached[8] < 5.5  # five or so
+    assert 6 < reached[18] < 7  # six or seven
+    assert of("measured_pipelines / v3_stages / value") == 16  # beside experts over eight nodes
+    assert "over 8 nodes" in facts.get("measured_pipelines", "v3_stages")["notes"]
+    assert 256 / 8 > 2 * 8  # experts of a group, and places of a node in the service
 
 
 def test_the_fixed_delay_of_real_journeys():
@@ -192,12 +200,21 @@ def test_for_whom_the_engineers_are_right():
             assert copies(**settings) < step(2, **settings)
             assert copies(**settings) <= step(1, **settings)
     # Merged copies, the delay included, gain on one rack beyond ten thousand tokens or so.
-    late = 58 * (layer(2)[2] - layer(2, once=True)[2])
+    once = layer(2, once=True)
+    assert once[0] + once[2] == pytest.approx(28e-6, abs=0.5e-6)
+    late = 58 * (layer(2)[2] - once[2])
     lead = [
         step(1, context=context, constants=True) - step(2, context=context, constants=True) + late
         for context in (4096, 9_500, 11_500)
     ]
     assert lead[0] < 0 and lead[1] < 0 < lead[2]
+    assert -lead[0] / step(1, constants=True) == pytest.approx(0.11, abs=0.005)  # about a tenth
+    # The network's delay at which merged copies tie with one rack, and with replicas.
+    ties = [
+        100e-6 + gap / 58
+        for gap in (lead[0], lead[0] - step(1, constants=True) + copies(constants=True))
+    ]
+    assert ties == pytest.approx([82e-6, 62e-6], abs=0.5e-6)
 
 
 def played(layers: int, stages: tuple[float, float, float], halves: int) -> float:

@@ -60,7 +60,7 @@ def test_table_and_figure_show_every_class_and_every_row_of_the_dense_model():
     assert sum(int(row[1]) for row in rows) == len(measured.ratios())
     assert all(len(row) == len(head) for row in rows) and len(rows) == 6
     assert rows[2][3] == "no band: fewer than 30"
-    # "On eight, whole steps took from three to ten times as long"; sums of parts are not whole steps.
+    # "On eight, whole steps took from three to ten times as long", and not sums of parts.
     whole = [
         row.ratio
         for row in measured.ratios()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FLAT = 0.1  # values so close together, as a share of the largest, are called flat
 LONG = 0.1  # a flat beginning or end is told where it is as long as this share of the axis
 CALM = 0.75  # and no steeper than this share of the whole way, as it is drawn
+FINE = {"device"}  # units of x in which one more or less makes a step
 SAME = 1e-6  # what rounding may change
 
 
@@ -171,6 +172,7 @@ def describe(
         return "is drawn beyond what fits"
     kept_x, kept_y = [float(x) for x in xs[first:stop]], [float(y) for y in ys[first:stop]]
     words: list[str] = []
+    usual = 3 if x_unit in FINE else 2
     for way, a, b in stretches(kept_y, log):
         start, end = kept_y[a], kept_y[b]
         if not way:
@@ -180,9 +182,9 @@ def describe(
         ratio = end / start if start > 0 and end > 0 else 0.0
         fold = max(ratio, 1 / ratio) if ratio else 0.0
         verb = "rises" if way > 0 else "falls"
-        to = f" from {x_name} {plain(kept_x[a], x_unit)}"
+        to = f" from {x_name} {plain(kept_x[a], x_unit, usual)}"
         calm = words and words[-1].startswith("stays") and b == len(kept_y) - 1
-        digits = 3 if fits < last and b == len(kept_y) - 1 else 2
+        digits = 3 if fits < last and b == len(kept_y) - 1 else usual
         to += " on" if calm and fits >= last else f" to {plain(kept_x[b], x_unit, digits)}"
         if not ratio:
             amount = f" to {format_value(end, y_unit, 2)}"

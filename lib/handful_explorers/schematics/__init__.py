@@ -11,6 +11,7 @@ from .fast import fast_mode
 from .feistel import feistel_round
 from .heads import shared_heads
 from .kink import price_kink
+from .layouts import four_layouts
 from .lives import one_quality, three_bills
 from .passes import one_pass
 from .person import one_person
@@ -28,6 +29,7 @@ __all__ = [
     "expert_layer",
     "fast_mode",
     "feistel_round",
+    "four_layouts",
     "nine_boxes",
     "one_pass",
     "one_person",

@@ -4,7 +4,8 @@ import { UNITS, formatNamed, formatValue, wholeCount } from "./units.js";
 const FLAT = 0.1, // values so close together, as a share of the largest, are called flat
   LONG = 0.1, // of the axis: a flat beginning or end that is told
   CALM = 0.75, // and no steeper than this share of the whole way, as it is drawn
-  SAME = 1e-6; // what rounding may change
+  SAME = 1e-6, // what rounding may change
+  FINE = new Set(["device"]); // units of x in which one more or less makes a step
 
 /** @typedef {[number, number, number]} Stretch way (1 up, 0 flat, -1 down), first and last place */
 
@@ -165,7 +166,8 @@ function amountOf(ratio, end, yUnit) {
  */
 function tell(x, y, xName, xUnit, yUnit, log, whole) {
   /** @type {string[]} */
-  const words = [];
+  const words = [],
+    usual = FINE.has(xUnit) ? 3 : 2;
   for (const [way, a, b] of stretches(y, log)) {
     if (!way) {
       const part = y.slice(a, b + 1),
@@ -176,10 +178,10 @@ function tell(x, y, xName, xUnit, yUnit, log, whole) {
     const ratio = y[a] > 0 && y[b] > 0 ? y[b] / y[a] : 0,
       calm = words[words.length - 1]?.startsWith("stays"),
       end = b === y.length - 1,
-      to = calm && whole && end ? "on" : `to ${plain(x[b], xUnit, end && !whole ? 3 : 2)}`;
+      to = calm && whole && end ? "on" : `to ${plain(x[b], xUnit, end && !whole ? 3 : usual)}`;
     words.push(
       (way > 0 ? "rises" : "falls") +
-        `${amountOf(ratio, y[b], yUnit)} from ${xName} ${plain(x[a], xUnit)} ${to}`,
+        `${amountOf(ratio, y[b], yUnit)} from ${xName} ${plain(x[a], xUnit, usual)} ${to}`,
     );
   }
   return words.join(", then ");
