@@ -68,17 +68,17 @@ bills_by_size = Explorer(
     "bills-by-size",
     "Models of one quality, and what their lives cost",
     x=Sweep("active_parameters", 8e10, 6e11, at=1e11, title="Size"),
-    y=Scale("Rent of the chips", "$", min=8e6, max=3e9),
+    y=Scale("Rent of the chips", "$", min=8e6, max=6e9),
     curves=[
         Curve(lifetime_cost.lifetime_cost_at_loss, "The whole life", role="total"),
         Curve(lifetime_cost.training_cost_at_loss, "Training"),
         Curve(lifetime_cost.decoding_cost, "Writing"),
     ],
     marks=[Mark(lifetime_cost.loss_size, "cheapest to train")],
-    points=[_cheapest(fit, written) for fit in _LAWS for written in (2e14, 4e14, 1e13)],
+    points=[_cheapest(fit, written) for fit in _LAWS for written in (2e14, 3.1e14, 6.2e14, 1e13)],
     given=_PRICE | _AS_GOOD["besiroglu"],
     controls=[
-        _log("inference_tokens", "Tokens written over the life", 2e14, 12, 14.7),
+        _log("inference_tokens", "Tokens written over the life", 2e14, 12, 15),
         Control(
             Dropdown(
                 options=[("refitted", "besiroglu"), ("as published", "hoffmann")],
@@ -95,7 +95,8 @@ bills_by_size = Explorer(
     ],
     presets=[
         Preset("Users alone", {"inference_tokens": 2e14, "active_parameters": 1e11}),
-        Preset("Users and RL", {"inference_tokens": 4e14, "active_parameters": 1e11}),
+        Preset("And prompts", {"inference_tokens": 3.1e14, "active_parameters": 1e11}),
+        Preset("And RL", {"inference_tokens": 6.2e14, "active_parameters": 1e11}),
         Preset("A twentieth of the users", {"inference_tokens": 1e13, "active_parameters": 1e11}),
     ],
     guess=Guess(
@@ -105,6 +106,6 @@ bills_by_size = Explorer(
     ),
     caption="Every point is a model as good as one of 100 billion weights after 200 trillion "
     "tokens. Small models have to read more, large ones cost more for each token that they write. "
-    "RL counts as so many more tokens written. At the buttons' settings, rings mark the cheapest "
-    "life and those that cost a tenth more.",
+    "Prompts and RL count as more tokens written. At the buttons' settings, rings mark the "
+    "cheapest life and those that cost a tenth more.",
 )

@@ -214,6 +214,8 @@ def test_sentences_stand_beside_the_picture_on_a_laptop(demo):
     for name, one in ALL.items():
         figure = figure_of(page, name)
         assert figure.evaluate("(one) => one.getBoundingClientRect().height") < 800, name
+        if one.steps[0].label:  # buttons reach any step at once
+            continue
         assert figure.evaluate(SHOWN) == 1, name
         for reached in (2, 3):
             figure.locator("button").last.click()
