@@ -128,7 +128,7 @@ four_layouts = Schematic(
         ),
         Step(
             "Now send one copy to each rack and hand it on inside. The bytes take hardly longer"
-            " than on one rack, but the delay stays as it was: {merged}.",
+            " than on one rack, but the delay is at least what it was: {merged}.",
             "A third bar is {merged} long, of which the bytes take {once}. It ends a little beyond"
             " the dashed line.",
         ),
