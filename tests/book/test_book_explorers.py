@@ -113,6 +113,18 @@ def test_what_follows_no_scenario_names_none(site, shared):
         assert bool(scene.text_content()) == bool(text)  # inner_text is none while off screen
 
 
+def test_a_fast_mode_that_cannot_be_had_has_no_people(site, shared):
+    page = shared(reduced_motion="reduce").open(f"{site}latency-and-cost.html")
+    figure = page.locator("#explorer-fast-and-slow")
+    figure.scroll_into_view_if_needed()
+    figure.locator("input[type=range]").last.press("End")
+    values = figure.locator(".ex-values")
+    expect(values).to_contain_text("faster than reading the weights")
+    people = figure.locator(".ex-row", has_text="People in fast mode").locator(".ex-value")
+    expect(people).to_have_text("cannot be had")
+    assert figure.locator(".ex-marks text:visible", has_text="fast mode").count() == 0
+
+
 def test_the_cursor_covers_no_name_on_a_phone(site, shared):
     """Names stand on the curves there, and the first page's plot has little room for them."""
     page = shared(width=390).open(site + "index.html")

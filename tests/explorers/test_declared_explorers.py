@@ -24,6 +24,7 @@ from handful.units import format_value
 from handful_explorers.latency import latency_against_batch
 from handful_explorers.plotting import scenes
 from handful_explorers.plotting.describe import course, room, stretches
+from handful_explorers.plotting.describe import told as is_told
 from handful_explorers.plotting.explorer import Control, Curve, Explorer, Mark, Scale, Sweep
 
 
@@ -231,6 +232,21 @@ def test_what_words_say_of_a_curve_is_so(name):
             continue
         lead = next((c for c in explorer.curves if c.role == "total"), explorer.curves[0])
         check_course(explorer, lead, values)
+
+
+def test_a_fast_mode_has_people_where_it_has_a_price():
+    explorer = EXPLORERS["fast-and-slow"]
+    for state in SCENARIOS:
+        for speedup in (1.1, 2.5, 6.0):
+            try:
+                read = explorer.values(**state, speedup=speedup)["readouts"]
+            except FormulaError:
+                continue
+            people, price = (
+                is_told(read[part.label], part) for part in explorer.readouts if part.none
+            )
+            assert people or not price or read["People in fast mode"] == 0
+            assert price or not people, (state, speedup)
 
 
 def check_course(explorer: Explorer, lead, values: dict) -> None:

@@ -311,8 +311,16 @@ def room(explorer: Explorer, v: Mapping[str, Any]) -> float:
 
 
 def told(value: float, part: Curve | Mark | Readout) -> bool:
-    """Return whether a value is told as a number: not where the part has words for having none."""
-    return not part.none or 0 < whole_count(value, part.whole) < math.inf
+    """Return whether a value is told as a number: not where the part has words for having none.
+
+    Nothing stays nothing, although the nearest whole number that is told is one at least.
+
+    >>> from types import SimpleNamespace
+    >>> people = SimpleNamespace(whole="near", none="cannot be had")
+    >>> told(0.0, people), told(37.4, people), told(math.inf, people)
+    (False, True, False)
+    """
+    return not part.none or (value > 0 and 0 < whole_count(value, part.whole) < math.inf)
 
 
 def named(part: Curve | Readout, label: str, value: float, unit: str, digits: int = 3) -> str:

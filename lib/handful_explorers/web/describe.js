@@ -271,7 +271,7 @@ export const written = ({ whole, unit }, value) => plain(wholeCount(value, whole
  */
 export function told({ whole, none }, value) {
   const count = wholeCount(value, whole);
-  return !none || (count > 0 && count < Infinity);
+  return !none || (value > 0 && count > 0 && count < Infinity);
 }
 
 // The value of a curve or a readout, beside its label.
