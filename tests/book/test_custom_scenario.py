@@ -534,7 +534,8 @@ def test_a_value_may_be_typed_with_its_unit(tab, site, field):
         write(page, field, text)
         fault = page.locator(f"#yours-{field}-fault")
         if name == "max_context" and text == "0":
-            continue  # no limit
+            assert "0 is no length; leave the field blank" in fault.inner_text()
+            continue
         assert "is allowed, and" in fault.inner_text() and "0e0" not in fault.inner_text()
     write(page, field, -1)  # told as it was typed, and not in other units
     assert page.locator(f"#yours-{field}-fault").inner_text().endswith("and −1 is not one.")
@@ -547,6 +548,7 @@ def test_limits_are_written_as_people_write_numbers(tab, site):
         ("layers", "0", "Layers: a whole number from 1 to 2,000 is allowed, and 0 is not one."),
         ("vocab", "2e7", "from 1 to 10 million is allowed, and 20 million is not one."),
         ("layers", "1e-5", "2,000 is allowed, and 10⁻⁵ is not one."),
+        ("window_tokens", "0", "0 is no window; leave the field blank where no layer has one."),
     ):
         write(page, f"model-{field}", text)
         fault = page.locator(f"#yours-model-{field}-fault").inner_text().replace("\u00a0", " ")

@@ -25,6 +25,7 @@ const LARGEST = 1e15; // parameters: far below 2^53, so that counts are exact
  * @property {string} [unit] that may be typed too
  * @property {number} [scale]
  * @property {string} [blank]
+ * @property {string} [nought] why 0 is not to be typed, where blank stands for it
  * @property {FieldValue} [default]
  * @property {[string, string][]} [options]
  * @typedef {(field: string, text: string) => unknown} Say
@@ -57,6 +58,7 @@ export const FIELDS = {
     field("max_context", "Longest context (tokens)", "size", {
       unit: "token",
       blank: "any",
+      nought: "0 is no length; leave the field blank where any will do",
       ...zero,
       max: 1e9,
     }),
@@ -72,6 +74,7 @@ export const FIELDS = {
     field("window_tokens", "Window of the windowed layers (tokens)", "attention", {
       unit: "token",
       blank: "none",
+      nought: "0 is no window; leave the field blank where no layer has one",
       ...zero,
       max: 1e7,
     }),

@@ -428,7 +428,12 @@ class Part {
 
   // Check what stands in the fields, and say what is wrong beside each.
   look() {
-    const { definition, problems } = check(this.kind, this.raw()),
+    const noughts = this.fields
+      .filter(({ f, read }) => f.nought && read() === 0)
+      .map(({ f }) => ({ field: f.name, text: `${f.label}: ${f.nought}.` }));
+    const found = check(this.kind, this.raw()),
+      problems = [...noughts, ...found.problems],
+      definition = problems.length ? undefined : found.definition,
       faults = new Map(problems.map(({ field, text }) => [field, text]));
     Object.assign(this, { definition, problems });
     for (const field of this.fields) field.blame(faults.get(field.f.name));
