@@ -258,6 +258,18 @@ def test_a_rent_is_the_readers_and_stays(site, watch):
     assert tab.faults == []
 
 
+def test_reset_takes_back_a_rent_that_cannot_be_read(site, watch):
+    found = watch(reduced_motion="reduce").open(f"{site}index.html")
+    rent, reset = found.locator("#bar-rent"), found.locator(".bar-reset")
+    before = rent.input_value()
+    assert reset.is_disabled()
+    rent.fill("abc")
+    rent.press("Enter")
+    reset.click()
+    assert rent.input_value() == before and rent.get_attribute("aria-invalid") is None
+    assert reset.is_disabled() and not found.locator(".bar-notes").is_visible()
+
+
 def test_reset_leaves_the_scenarios_of_other_pages_alone(site, watch):
     """Reset on one page keeps nothing that would move another from its own scenario."""
     first, other = (name for name in FOLLOWING if name in ("latency-and-cost", "experts-on-racks"))

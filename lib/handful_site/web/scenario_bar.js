@@ -285,7 +285,8 @@ export function mountBar(before, problems = []) {
     const lines = [...complaints, ...store.notes];
     notes.hidden = !lines.length;
     put(notes, "text", lines.join(" "));
-    reset.disabled = store.isDefault && !Object.keys(store.rents).length;
+    reset.disabled =
+      store.isDefault && !Object.keys(store.rents).length && !rent.hasAttribute("aria-invalid"); // nonsense can be taken back too
   };
   store.on(() => {
     complaints = store.problems;
