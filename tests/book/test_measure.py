@@ -136,7 +136,8 @@ def test_what_was_measured_becomes_the_books_chip_on_request_only(watch, site):
     assert tab.faults == []
 
 
-def test_reset_brings_the_recorded_run_back(watch, site):
+@pytest.mark.parametrize("back", ["Reset", "The recorded machine"])
+def test_reset_and_preset_bring_the_recorded_run_back(watch, site, back):
     """Rates and dots go together: those of the recorded machine, or the reader's own."""
     tab, page = opened(watch, site, GPU_FOUND)
     values = page.locator(f"{PLOT} .ex-values")
@@ -147,7 +148,8 @@ def test_reset_brings_the_recorded_run_back(watch, site):
     button(page, "Check the prediction").click()
     expect(values).to_contain_text("measured here")
     assert "roofline" not in page.locator("#measure [role=status]").inner_text()
-    page.locator(PLOT).get_by_role("button", name="Reset").click()
+    page.locator(PLOT).get_by_role("button", name=back).click()
+    expect(page.locator(PLOT).get_by_role("button", name=back)).to_be_focused()
     expect(values).to_have_text(re.compile("measured on"))
     assert values.inner_text() == recorded
     button(page, "Check the prediction").click()

@@ -95,6 +95,16 @@ const spread = ({ best, worst, runs }) =>
 
 /** @typedef {{ memory_bandwidth: number, peak_flops: number }} Rates */
 
+// Whether a preset has the rates with which the plot came.
+/**
+ * @param {Preset} preset
+ * @param {import("../../handful_explorers/web/explorer.js").Explorer["spec"]} spec
+ */
+const isRecorded = ({ set }, { controls }) =>
+  controls.every(
+    ({ name, value }) => !(name in set) || Number(Number(value).toPrecision(3)) === set[name],
+  );
+
 class Measurement {
   /**
    * @param {HTMLElement} place
@@ -280,6 +290,8 @@ class Measurement {
     const next = mount(host, spec);
     plots.set(this.figure, next);
     next.reset.addEventListener("click", () => this.restore());
+    for (const { preset, button } of next.presets)
+      if (isRecorded(preset, spec)) button.addEventListener("click", () => this.restore(preset));
     next.set({ ...state, ...when });
     for (const control of spec.controls)
       if (control.type === "log" && control.name in this.rates) {
@@ -293,7 +305,8 @@ class Measurement {
   }
 
   // The plot goes back to the recorded machine: its rates with its dots.
-  restore() {
+  /** @param {Preset} [preset] whose button asked for it */
+  restore(preset) {
     const { plots, mount } = this.page,
       plot = plots.get(this.figure);
     if (!plot) return;
@@ -302,7 +315,9 @@ class Measurement {
     spec.points = this.recorded;
     const next = mount(host, spec);
     plots.set(this.figure, next);
-    next.reset.focus();
+    if (preset) next.apply(preset);
+    const pressed = next.presets.find((one) => one.preset === preset);
+    (pressed?.button ?? next.reset).focus();
     this.said.textContent =
       "The plot shows the recorded machine again. Check the prediction, or measure again, and it " +
       "shows yours.";
