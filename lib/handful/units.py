@@ -105,6 +105,8 @@ UNITS = {
     "device": Unit("count", "chip", "chips", hint="chips"),
     "device·s": Unit("count", "chip-hour", "chip-hours", factor=1 / 3600, hint="chip-hours"),
     "layer": Unit("count", "layer", "layers", hint="layers"),
+    "cent": Unit("count", "cent", "cents", hint="cents"),
+    "times": Unit("count", "time", "times", hint="times"),
     "1": Unit("count", "", ""),
     "%": Unit("count", "%", "%", factor=100, hint="%"),
 }

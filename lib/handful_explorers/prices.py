@@ -141,7 +141,7 @@ fit_the_list = Explorer(
     "fit-the-list",
     "One list, and a machine to explain it",
     x=Sweep("context", 0, 6e5, log=False, at=2e5),
-    y=Scale("Times a token of a short prompt", log=False, min=0, max=16),
+    y=Scale("Times a token of a short prompt", "times", log=False, min=0, max=16),
     curves=[
         Curve(
             prices.output_over_input,

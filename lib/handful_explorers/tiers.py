@@ -15,7 +15,7 @@ hold_or_recompute = Explorer(
     "hold-or-recompute",
     "Hold, fetch, or compute again",
     x=Sweep("hold_time", 10, 1e7, at=3600, title="Time until it is wanted again"),
-    y=Scale("Cents to get a thousand conversations back", min=0.1, max=1e5),
+    y=Scale("Cents to get a thousand conversations back", "cent", min=0.1, max=1e5),
     curves=[
         Curve(tiers.context_cents_in_memory, "Memory of the chip", id="memory", scenario=_CHAPTER),
         Curve(

@@ -234,6 +234,14 @@ def test_what_words_say_of_a_curve_is_so(name):
         check_course(explorer, lead, values)
 
 
+@pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if not e.scene))
+def test_an_axis_that_counts_something_has_its_unit(name):
+    """A readout stands without the axis, so that its number needs a unit of its own."""
+    explorer = EXPLORERS[name]
+    counts = re.match(r"(cents|dollars|times|tokens|chips)\b", explorer.scale.title, re.I)
+    assert not counts or explorer.y_unit != "1"
+
+
 def test_a_fast_mode_has_people_where_it_has_a_price():
     explorer = EXPLORERS["fast-and-slow"]
     for state in SCENARIOS:

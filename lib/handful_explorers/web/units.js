@@ -65,6 +65,8 @@ export const UNITS = {
   device: unit("count", "chip", "chips", { hint: "chips" }),
   "device·s": unit("count", "chip-hour", "chip-hours", { factor: 1 / 3600, hint: "chip-hours" }),
   layer: unit("count", "layer", "layers", { hint: "layers" }),
+  cent: unit("count", "cent", "cents", { hint: "cents" }),
+  times: unit("count", "time", "times", { hint: "times" }),
   1: unit("count", "", ""),
   "%": unit("count", "%", "%", { factor: 100, hint: "%" }),
 };
