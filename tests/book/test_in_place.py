@@ -253,6 +253,15 @@ def test_a_letter_that_a_formula_gives_has_its_value_now(page):
     ]
 
 
+def test_a_model_without_windows_is_said_to_have_none(site, watch):
+    tab = watch(reduced_motion="reduce")
+    for model, window in (("Llama+3.1+70B", "none"), ("Gemma+3+27B", "1,024 tokens")):
+        found = tab.open(f"{site}your-model.html?hardware=H100+SXM&model={model}&precision=fp8")
+        found.locator("[data-live^=batch_that_fits]:visible").first.click()
+        row = opened(found).locator("tr", has_text="Window tokens")
+        assert row.locator(".pop-number").inner_text().replace("\u00a0", " ") == window
+
+
 @pytest.mark.parametrize(
     "number, whom",
     [

@@ -343,7 +343,7 @@ function lettersBox(equation, page) {
           h("th", { scope: "row" }, h("a", { href: String(notation(name)), text: label })),
           h("td", {
             class: "pop-number",
-            text: value === undefined ? "" : formatValue(value, unit, 4),
+            text: value === undefined ? "" : written(name, value, unit, page.store.values()),
           }),
         );
       });
@@ -355,6 +355,16 @@ function lettersBox(equation, page) {
     });
   return fill(shell("Letters of this equation"), scene(page), told);
 }
+
+// A letter's value.  A model without windows is computed with one of a token, which holds nothing.
+/**
+ * @param {string} name
+ * @param {number} value
+ * @param {string} unit
+ * @param {SymbolValues} values
+ */
+const written = (name, value, unit, values) =>
+  name === "window_tokens" && values.kv_window_bytes === 0 ? "none" : formatValue(value, unit, 4);
 
 /**
  * @param {ParentNode} equation
@@ -397,17 +407,11 @@ const linkTo = (figure) =>
  * @returns {Promise<(string | Node)[]>}
  */
 async function now(name, unit, page) {
-  const { value, at } = (await letterValues(page, bookFile()))(name);
+  const { value, at } = (await letterValues(page, bookFile()))(name),
+    text = value === undefined ? "" : written(name, value, unit, page.store.values());
   if (value !== undefined && at.size)
-    return [
-      "Now ",
-      h("strong", { text: formatValue(value, unit, 4) }),
-      `, ${forWhom(page)}, with `,
-      ...(await places(at)),
-      ".",
-    ];
-  if (value !== undefined)
-    return ["Now ", h("strong", { text: formatValue(value, unit, 4) }), `, ${forWhom(page)}.`];
+    return ["Now ", h("strong", { text }), `, ${forWhom(page)}, with `, ...(await places(at)), "."];
+  if (value !== undefined) return ["Now ", h("strong", { text }), `, ${forWhom(page)}.`];
   const plots = cursorsOf(name);
   if (!plots.length) return ["The scenario does not fix it."];
   return plots.flatMap(({ figure }, i) => [
@@ -558,7 +562,7 @@ function inputs(box, formula, values, symbols) {
           null,
           typeset(box, h("td", { class: "pop-letter" }), "letters", name),
           h("th", { scope: "row", text: words + (name in symbols ? " (set here)" : "") }),
-          h("td", { class: "pop-number", text: formatValue(values[name], unit, 4) }),
+          h("td", { class: "pop-number", text: written(name, values[name], unit, values) }),
         );
       }),
     ),
