@@ -529,8 +529,10 @@ def notes(
     >>> [note.replace(chr(160), " ") for note in notes(hardware="H100 SXM", precision="bf16")]
     ['DeepSeek-V3 in bf16 takes 1.34 TB; 8 × H100 SXM hold 640 GB, so it does not fit:
     read the numbers as if memory were larger.']
+    >>> notes(model="Llama 2 7B", context=8192)[0].replace(chr(160), " ")  # counts in full
+    'A context of 8,192 tokens is beyond the 4,096 tokens that Llama 2 7B was published for.'
     """
-    from .units import format_value  # a leaf; loaded here so that values stay cheap
+    from .units import digits_of, format_value  # a leaf; loaded here so that values stay cheap
 
     known = values(hardware, model, precision, context, **overrides)
     chip, shape, form = _choices(hardware, model, precision)
@@ -550,9 +552,10 @@ def notes(
         else:
             left, right = (_tree(rule[side], known) for side in ("left", "right"))
             shown = left > right and rule.get("unless") not in found
+            unit = rule["unit"]
             words |= {
-                "left": format_value(left, rule["unit"]),
-                "right": format_value(right, rule["unit"]),
+                "left": format_value(left, unit, digits_of(left, unit, 3)),
+                "right": format_value(right, unit, digits_of(right, unit, 3)),
             }
         if shown:
             found[rule["name"]] = rule["text"].format(**words)

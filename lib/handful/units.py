@@ -205,6 +205,16 @@ def format_value(value: float, unit: str, digits: int = 3) -> str:
     return sign + text + (NBSP + word if word else "")
 
 
+def digits_of(value: float, unit: str, others: int = 4) -> int:
+    """Return with how many digits a value is written where a whole count is named to its last.
+
+    >>> digits_of(4096, "token"), digits_of(4096.5, "token"), digits_of(4096, "B", 3)
+    (7, 4, 3)
+    """
+    whole = _find(unit).kind == "count" and value < 1e7 and float(value).is_integer()
+    return 7 if whole else others
+
+
 def _si(size: float, form: Unit, digits: int, like: float = 0) -> tuple[str, str]:
     """Return a number and its unit, with the prefix that `like` would have, where that is given."""
     leading = like or size

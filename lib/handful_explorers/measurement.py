@@ -128,8 +128,8 @@ what_a_server_adds = Explorer(
         Control(
             FloatLogSlider(
                 value=_SHORT,
-                min=math.floor(math.log10(_SHORT) * 1e4) / 1e4,
-                max=math.ceil(math.log10(_LONG) * 1e4) / 1e4,
+                min=math.floor(math.log10(_SHORT) * 1e7) / 1e7,
+                max=math.ceil(math.log10(_LONG) * 1e7) / 1e7,
                 step=0.01,
             ),
             "context",

@@ -125,6 +125,20 @@ def test_a_fast_mode_that_cannot_be_had_has_no_people(site, shared):
     assert figure.locator(".ex-marks text:visible", has_text="fast mode").count() == 0
 
 
+def test_whole_counts_are_written_in_full(site, shared):
+    """As the ends of a slider, in what the bar warns of, and as a plot's cursor is heard."""
+    page = shared(reduced_motion="reduce").open(f"{site}theory-and-measurement.html")
+    figure = page.locator("#explorer-what-a-server-adds")
+    figure.scroll_into_view_if_needed()
+    ends = figure.locator(".ex-ends span")
+    expect(ends.first).to_be_attached()
+    assert ends.all_text_contents() == ["1,536", "8,704"]
+    expect(figure.locator(".ex-caption")).to_contain_text("8,704")
+    page = shared().open(f"{site}latency-and-cost.html?model=Llama+2+7B&context=8192")
+    notes = page.locator(".bar-notes").inner_text().replace("\u00a0", " ")
+    assert "of 8,192 tokens is beyond the 4,096 tokens" in notes
+
+
 def test_the_cursor_covers_no_name_on_a_phone(site, shared):
     """Names stand on the curves there, and the first page's plot has little room for them."""
     page = shared(width=390).open(site + "index.html")

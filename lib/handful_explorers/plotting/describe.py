@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from handful.symbolic.quantities import find
-from handful.units import UNITS, format_named, format_value, whole_count
+from handful.units import UNITS, digits_of, format_named, format_value, whole_count
 
 if TYPE_CHECKING:
     from .declare import Curve, Mark, Readout
@@ -47,8 +47,7 @@ def in_full(value: float, unit: str) -> str:
     >>> in_full(65536, "sequence"), in_full(8912.5, "token"), in_full(0.0123456, "s")
     ('65,536', '8,913', '12.35\xa0ms')
     """
-    whole = UNITS[unit].kind == "count" and value < 1e7 and float(value).is_integer()
-    return plain(value, unit, 7 if whole else 4)
+    return plain(value, unit, digits_of(value, unit))
 
 
 def flat(low: float, high: float) -> bool:

@@ -3,7 +3,7 @@ import { h, listenToSlider, put } from "./dom.js";
 import { lacks, store } from "./scenario.js";
 import { Stops } from "./stops.js";
 import { beginsNumber, openField } from "./typing.js";
-import { formatTick, formatValue, UNITS } from "./units.js";
+import { formatTick, formatValue, grouped, UNITS } from "./units.js";
 
 const STEPS = 400; // of a log slider, about
 
@@ -25,8 +25,13 @@ const digitsOf = (entry, value) => (UNITS[entry.unit].kind === "count" && value 
  * @param {number} value
  * @param {NumberControl} entry
  */
-const end = (value, { unit }) =>
-  unit === "%" ? formatValue(value, unit) : formatTick(value, unit);
+function end(value, { unit }) {
+  if (unit === "%") return formatValue(value, unit);
+  const { kind, factor } = UNITS[unit];
+  if (kind === "count" && factor === 1 && value < 1e6 && Number.isInteger(value))
+    return grouped(value);
+  return formatTick(value, unit);
+}
 
 /**
  * @param {Control} entry
@@ -59,8 +64,8 @@ function makeSlider(entry, id, onInput) {
     h(
       "div",
       { class: "ex-ends", "aria-hidden": "true" },
-      h("span", { text: end(entry.min, entry) }),
-      h("span", { text: end(entry.max, entry) }),
+      h("span", { text: end(stops.all[0], entry) }),
+      h("span", { text: end(stops.all[stops.all.length - 1], entry) }),
     ),
   );
   listenToSlider(input, (position, done) => onInput(stops.all[position], done));

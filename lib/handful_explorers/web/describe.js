@@ -1,5 +1,5 @@
 // A curve in words; the twin of describe.py, same text to the letter.
-import { UNITS, formatNamed, formatValue, wholeCount } from "./units.js";
+import { UNITS, digitsOf, formatNamed, formatValue, wholeCount } from "./units.js";
 
 const FLAT = 0.1, // values so close together, as a share of the largest, are called flat
   LONG = 0.1, // of the axis: a flat beginning or end that is told
@@ -20,15 +20,7 @@ export function plain(value, unit, digits = 2) {
   return formatValue(value, kind === "count" && unit !== "%" ? "1" : unit, digits);
 }
 
-// As many digits as name a value that can be set: a count is named to its last one, as its preset
-// has it.
-/**
- * @param {number} value
- * @param {string} unit
- */
-export const digitsOf = (value, unit) =>
-  UNITS[unit].kind === "count" && value < 1e7 && Number.isInteger(value) ? 7 : 4;
-
+// A value that can be set: a count to its last digit, as its preset has it.
 /**
  * @param {number} value
  * @param {string} unit

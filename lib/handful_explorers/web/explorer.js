@@ -18,7 +18,7 @@ import { Steady } from "./steady.js";
 import { Stops } from "./stops.js";
 import { symbols } from "./tree.js";
 import { beginsNumber, openField } from "./typing.js";
-import { formatValue } from "./units.js";
+import { digitsOf, formatValue } from "./units.js";
 
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
@@ -856,7 +856,7 @@ export class Explorer {
       now: Number(cursor.toPrecision(6)),
       step: (count) => this.stepped(Number(this.state[x.name]), count),
       tidy: (value) => this.tidy(x, value),
-      valueText: `${formatValue(cursor, x.unit)}: ${spoken.join(", ")}`,
+      valueText: `${formatValue(cursor, x.unit, digitsOf(cursor, x.unit, 3))}: ${spoken.join(", ")}`,
       trace: across && lead ? lead.xs : null,
       grid: model.grid,
     };

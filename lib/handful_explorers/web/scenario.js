@@ -3,7 +3,7 @@
 import rows from "handful-rows";
 import { check, decode, encode, OWN, rowOf } from "./custom_scenario.js";
 import { compile } from "./tree.js";
-import { formatValue } from "./units.js";
+import { digitsOf, formatValue } from "./units.js";
 
 /** @type {Kind[]} */
 const KINDS = ["hardware", "model", "precision"];
@@ -297,8 +297,8 @@ function notesOn(choice) {
       const [left, right] = [rule.left, rule.right].map((side) => compile(side)(known));
       shown = left > right && !(rule.unless && found.has(rule.unless));
       Object.assign(words, {
-        left: formatValue(left, rule.unit),
-        right: formatValue(right, rule.unit),
+        left: formatValue(left, rule.unit, digitsOf(left, rule.unit, 3)),
+        right: formatValue(right, rule.unit, digitsOf(right, rule.unit, 3)),
       });
     }
     if (shown)

@@ -5,8 +5,7 @@
 //   its cursor #explorer-latency                                         and where to scroll to
 //
 // Whatever does not fit is named in one sentence; the declared value is shown instead.
-import { digitsOf } from "./describe.js";
-import { formatValue } from "./units.js";
+import { digitsOf, formatValue } from "./units.js";
 
 /**
  * Everything of an explorer that can be set: a control, or the cursor.

@@ -1,9 +1,8 @@
 // A value typed in place of a slider or a cursor: a field that stands over what it changes, until
 // the value is taken or given up.
-import { digitsOf } from "./describe.js";
 import { h } from "./dom.js";
 import { fits, read, WrittenError } from "./parse_quantity.js";
-import { formatValue, UNITS } from "./units.js";
+import { digitsOf, formatValue, UNITS } from "./units.js";
 
 /**
  * @typedef {object} Range what may be typed

@@ -191,6 +191,15 @@ export function formatValue(value, name, digits = 3) {
   return sign + text + (word ? NBSP + word : "");
 }
 
+// As many digits as a value is written with, where a whole count is named to its last one.
+/**
+ * @param {number} value
+ * @param {string} name
+ * @param {number} [others] digits of what is no whole count
+ */
+export const digitsOf = (value, name, others = 4) =>
+  find(name).kind === "count" && value < 1e7 && Number.isInteger(value) ? 7 : others;
+
 // A number and its unit, with the prefix that `like` would have, where that is given.
 /**
  * @param {number} size
