@@ -21,11 +21,18 @@ balance_against_context = Explorer(
     x=Sweep("context", 100, 1e6, at=4096),
     y=Scale("Batch", "sequence"),
     curves=[
-        Curve(balance.balance_batch_with_attention, "To balance", role="total", whole="up"),
+        Curve(
+            balance.balance_batch_with_attention,
+            "To balance",
+            role="total",
+            whole="up",
+            none="no batch balances",
+        ),
         Curve(
             balance.balance_batch_with_kv,
             "Without attention's arithmetic",
             whole="up",
+            none="no batch balances",
         ),
         Curve(
             latency.batch_that_fits,
@@ -37,7 +44,9 @@ balance_against_context = Explorer(
         Curve(balance.balance_batch, "Without caches", role="reference", whole="up"),
     ],
     marks=[Mark(balance.balance_context_with_attention, "no batch balances beyond", whole="near")],
-    readouts=[Readout(balance.balance_context_with_attention, whole="near")],
+    readouts=[
+        Readout(balance.balance_context_with_attention, whole="near", none="no limit"),
+    ],
     presets=[
         Preset("500 tokens of context", {"context": 500}),
         Preset("Llama 3.1 70B", {"model": "Llama 3.1 70B", "precision": "fp8"}),

@@ -235,6 +235,26 @@ def test_what_words_say_of_a_curve_is_so(name):
 
 
 @pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if not e.scene))
+def test_what_has_no_end_is_told_in_words(name):
+    """No curve and no readout says just “∞”."""
+    explorer = EXPLORERS[name]
+    chosen = {control.name for control in explorer.controls}
+    follows = explorer.symbols() & set(scenario.values()) and not chosen & {"hardware", "model"}
+    x = explorer.sweep
+    for state in SCENARIOS if follows else [{}]:
+        for at in (x.low, x.start, x.high):
+            try:
+                values = explorer.values(**state, **{x.name: at})
+            except FormulaError:
+                continue
+            for part in explorer.curves:
+                assert part.none or math.isfinite(values["at"].get(part.id, 0)), part.label
+            for part in explorer.readouts:
+                label = part.label or part.formula.gives.label
+                assert part.none or math.isfinite(values["readouts"][label]), label
+
+
+@pytest.mark.parametrize("name", sorted(n for n, e in EXPLORERS.items() if not e.scene))
 def test_an_axis_that_counts_something_has_its_unit(name):
     """A readout stands without the axis, so that its number needs a unit of its own."""
     explorer = EXPLORERS[name]
