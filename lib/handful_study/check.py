@@ -92,9 +92,9 @@ def check_number(problem: Problem, text: str, seed: int) -> Verdict:
     if not text.strip():
         return Verdict("unread", EMPTY)
     try:
-        value, dimension = read(
-            as_amount(without_counted(text, problem.named_unit), problem.unit, problem.named_unit)
-        )
+        plain, divisor = as_plain(without_counted(text, problem.named_unit), problem.dimension)
+        value, dimension = read(as_amount(plain, problem.unit, problem.named_unit))
+        value /= divisor
     except WrittenError as error:
         return Verdict("unread", str(error))
     wanted, right = problem.dimension, problem.right(seed)
@@ -165,6 +165,28 @@ def without_counted(text: str, counted: str) -> str:
         return text
     one = counted.removesuffix("s").replace("-", "[ -]?")
     return re.sub(rf"(?<=[0-9.])\s*{one}(?:e?s)?\s*$", "", text, flags=re.I)
+
+
+def as_plain(text: str, wanted: Dimension) -> tuple[str, float]:
+    """Return an answer without what people add to a number, and what it is to be divided by.
+
+    They add a sign for "about", a full stop, or people where these share a batch; and they write
+    fractions.
+
+    >>> as_plain("≈ 3.61 ms.", Dimension(time=1)), as_plain("478 people", Dimension(sequence=1))
+    (('3.61 ms', 1.0), ('478', 1.0))
+    >>> as_plain("1/277 s", Dimension(time=1))
+    ('1 s', 277.0)
+    """
+    text = re.sub(r"^\s*(?:[A-Za-z_][A-Za-z_0-9]*\s*)?[=≈≃~]\s*", "", text)
+    text = re.sub(r"(?<=[A-Za-z%])\.\s*$", "", text)
+    if wanted == Dimension(sequence=1):
+        text = re.sub(r"(?<=[0-9.])\s*(?:people|persons?|users?)\s*$", "", text, flags=re.I)
+    part = r"[0-9]+(?:\.[0-9]+)?"
+    found = re.match(rf"(\s*[-+−]?{part})\s*/\s*({part})(?![0-9.,]|[eE][-+−0-9])", text)
+    if not found or not float(found[2]):
+        return text, 1.0
+    return found[1] + text[found.end() :], float(found[2])
 
 
 def as_amount(text: str, unit: str, named: str) -> str:

@@ -569,6 +569,15 @@ def answers(problem, seed: int, rng: random.Random) -> list:
                 "50 %",
                 "",
                 "about ten",
+                *(
+                    form.format(in_si(right, unit))
+                    for form in ("≈ {}", "~{}", "= {}", "T ≈ {}.", "1/{}", "3 / 7{}", "1/0 {}")
+                ),
+                f"{right:.6g} people",
+                f"{right:.6g} users.",
+                "1/277 s",
+                "2/3e-3 s",
+                "1/2,5 s",
                 rng.choice(values(rng, 1)),
             ]
         )

@@ -57,6 +57,7 @@ wrong:
     says: That is the time on {drawn}`2 * 4 digits=1` chips.""")
 SHARE = made("answer: 1 / 4\nunit: '%'")
 CHIPS = made("draw:\n  devices: 72\nanswer: devices")
+PEOPLE = made("draw:\n  batch: 478\nanswer: batch")
 LOSS = made("answer: 0 - 250")
 NOTHING = made("answer: 3 - 3")
 FORMULA = made("""answer: 2 * active_parameters * batch / peak_flops
@@ -293,6 +294,27 @@ def test_dimensions_in_words(dimension, words):
 def test_what_the_question_names_may_be_written_or_left_out(name, written):
     one = problems.problem(name)
     assert check(one, written.format(one.right(1)), seed=1).kind == "right"
+
+
+@pytest.mark.parametrize(
+    ("problem", "text", "kind"),
+    [
+        (TIME, "≈ 41.8 ms", "right"),
+        (TIME, "~41.8ms.", "right"),
+        (TIME, "= 41.8 ms", "right"),
+        (TIME, "t ≈ 41.8 ms", "right"),
+        (TIME, "1/23.9 s", "right"),
+        (TIME, "1/0 s", "unread"),
+        (TIME, "1/239 s", "wrong"),
+        (PEOPLE, "478 people", "right"),
+        (PEOPLE, "478 users", "right"),
+        (PEOPLE, "478 sequences", "right"),
+        (PEOPLE, "478 s", "wrong"),
+        (CHIPS, "72 people", "unread"),
+    ],
+)
+def test_what_people_add_to_a_number_is_understood(problem, text, kind):
+    assert check(problem, text, seed=1).kind == kind
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,9 @@ function checkNumber(spec, text, seed) {
   if (!text.trim()) return verdict("unread", "Write an answer first.");
   let value, dimension;
   try {
-    [value, dimension] = read(asAmount(withoutCounted(text, spec.counted), spec));
+    const [plain, divisor] = asPlain(withoutCounted(text, spec.counted), spec.dimension);
+    [value, dimension] = read(asAmount(plain, spec));
+    value /= divisor;
   } catch (error) {
     if (error instanceof WrittenError) return verdict("unread", error.message);
     throw error;
@@ -207,6 +209,27 @@ function withoutCounted(text, counted) {
   if (!counted || /[^a-z-]/.test(counted)) return text;
   const one = counted.replace(/s$/, "").replaceAll("-", "[ -]?");
   return text.replace(new RegExp(`([0-9.])[${SPACE}]*${one}(?:e?s)?[${SPACE}]*$`, "i"), "$1");
+}
+
+// An answer without a sign for “about”, a full stop, or people where they are what shares a batch;
+// and what it is to be divided by, where it begins with a fraction.
+const ABOUT = new RegExp(`^[${SPACE}]*(?:[A-Za-z_][A-Za-z_0-9]*[${SPACE}]*)?[=≈≃~][${SPACE}]*`),
+  STOP = new RegExp(`([A-Za-z%])\\.[${SPACE}]*$`),
+  PEOPLE = new RegExp(`([0-9.])[${SPACE}]*(?:people|persons?|users?)[${SPACE}]*$`, "i"),
+  PART = "[0-9]+(?:\\.[0-9]+)?",
+  FRACTION = new RegExp(
+    `^([${SPACE}]*[-+−]?${PART})[${SPACE}]*/[${SPACE}]*(${PART})(?![0-9.,]|[eE][-+−0-9])`,
+  );
+/**
+ * @param {string} text
+ * @param {Dimension} wanted
+ * @returns {[string, number]}
+ */
+function asPlain(text, wanted) {
+  let plain = text.replace(ABOUT, "").replace(STOP, "$1");
+  if (key(wanted) === "sequence 1") plain = plain.replace(PEOPLE, "$1");
+  const divisor = Number(FRACTION.exec(plain)?.[2] ?? 1);
+  return divisor ? [plain.replace(FRACTION, "$1"), divisor] : [plain, 1];
 }
 
 // An answer in dollars with one sign for them; without any where the question names it.
