@@ -249,6 +249,13 @@ def test_page_of_all_results(site, watch):
     page.keyboard.press("Control+k")
     expect(page.get_by_role("textbox", name="Search this book")).to_be_focused()
     assert page.locator("dialog.find").count() == 0
+    for signs in ("$", "%", "?!"):  # which are no words
+        page.get_by_role("textbox", name="Search this book").fill(signs)
+        expect(page.locator(".find-says")).to_have_text(
+            re.compile(f"^“{re.escape(signs)}” has neither a letter nor a digit")
+        )
+    page.get_by_role("textbox", name="Search this book").fill("")
+    expect(page.locator(".find-says")).to_contain_text("For example")
     assert tab.faults == []
 
 

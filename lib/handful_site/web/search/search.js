@@ -5,6 +5,7 @@ import { plural } from "../../../handful_explorers/web/units.js";
 import { showTarget } from "./highlight.js";
 import { find, open, suggest } from "./find.js";
 import { GROUPS, groupOf, hit, named } from "./hit.js";
+import { words } from "./text.js";
 
 const ARRIVAL = "handful-search-arrival",
   LAST = "handful-search-query",
@@ -125,8 +126,9 @@ function advice({ query, approximate, found, book }, home, suggestion) {
         "problem, or what answers a question. For example: ",
       ...EXAMPLES.flatMap((text) => [suggestion(text), " "]),
     ];
-  if (!approximate) return [];
-  if (found) return ["Nothing fits exactly; these come closest."];
+  if (found) return approximate ? ["Nothing fits exactly; these come closest."] : [];
+  if (!words(query).length)
+    return [`“${query}” has neither a letter nor a digit, and the search knows words and numbers.`];
   const better = book ? suggest(book, query) : "";
   return [
     `Nothing in the book matches “${query}”. `,
