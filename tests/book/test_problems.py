@@ -343,6 +343,17 @@ def test_keys_alone_are_enough(open_problem, tab):
 
 
 @pytest.mark.browser
+def test_practice_is_printed_with_the_texts_of_its_problems(site, tab):
+    page = tab.open(f"{site}practice.html?level=judge")
+    page.locator(".problem-open:visible").first.wait_for()
+    page.emulate_media(media="print")
+    judged = [one for one in problems().values() if one.level == "judge"]
+    assert page.locator(".problem-body:visible").count() == len(judged)
+    assert page.locator(".problem-row-name:visible").count() == len(judged)
+    assert page.locator(".practice-tools:visible").count() == 0
+
+
+@pytest.mark.browser
 def test_practice_narrows_and_unfolds_one_at_a_time(site, tab):
     page = tab.open(f"{site}practice.html")
     rows = page.locator(".problem-open:visible")
