@@ -21,6 +21,17 @@ def test_menu_on_a_phone(site, watch):
     assert tab.faults == []
 
 
+def test_notation_shows_all_its_columns_on_a_phone(site, watch):
+    page = watch(width=375).open(f"{site}notation.html")
+    wide = page.locator(".notation").evaluate_all("""(boxes) => boxes.filter((box) => {
+      box.scrollIntoView();
+      const cells = [...box.querySelectorAll("code, th, td:last-child")];
+      return box.scrollWidth > box.clientWidth
+        || cells.some((cell) => cell.scrollWidth > cell.clientWidth + 1 && cell.clientWidth); })
+      .map((box) => box.querySelector("caption").textContent)""")
+    assert wide == []
+
+
 def test_menu_on_a_laptop(site, watch):
     tab = watch(width=1280)
     page = tab.open(site)
