@@ -56,6 +56,16 @@ def test_a_change_in_the_bar_turns_them(shared, site):
     assert not kink.is_visible() and tab.faults == []
 
 
+def test_a_fast_network_of_more_chips_than_serve_is_not_counted_as_one(shared, site):
+    """Weights that do not fit and "fast networks: 1" contradicted each other."""
+    tab = shared(color_scheme="light")
+    for chip, more in (("TPU v5e", True), ("H100 SXM", False)):
+        choice = {"hardware": chip, "model": "Llama 3.1 405B", "precision": "bf16"}
+        page = tab.open(f"{site}{PAGE}.html?{urlencode(choice)}")
+        assert page.get_by_text("One fast network would do here").is_visible() == more
+        assert page.get_by_text("fast networks behind each other.").last.is_visible() != more
+
+
 def test_without_scripts_the_books_own_scenario_is_told(site, browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
