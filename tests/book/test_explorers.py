@@ -437,7 +437,7 @@ def test_damaged_state_is_one_sentence(demo, explorers, query, sentence):
             "context=lots",
             "The context must be a number from 128 to 1 million tokens, and “lots” is not",
         ),
-        ("hardware=A100+80GB&precision=fp4", "has no FP4 arithmetic; it has"),
+        ("hardware=A100+80GB&precision=fp4", "has no fp4 arithmetic; it has bf16, int8."),
         ("e.nothing.x=1", "The address speaks of a plot “nothing”, which this page does not have."),
     ],
 )
@@ -480,7 +480,9 @@ def test_a_precision_that_the_chip_lacks_cannot_be_picked(demo):
     page = demo()
     page.locator("#bar-hardware").select_option("H100 SXM")
     option = page.locator("#bar-precision option[value=fp4]")
-    assert option.is_disabled() and "has no FP4 arithmetic; it has" in option.get_attribute("title")
+    assert option.is_disabled() and "has no fp4 arithmetic; it has bf16" in option.get_attribute(
+        "title"
+    )
 
 
 def test_bar_folds_on_a_phone(demo):

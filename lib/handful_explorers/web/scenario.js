@@ -78,11 +78,9 @@ export function lacks(hardware, precision) {
   const chip = row("hardware", hardware),
     form = row("precision", precision);
   if (chip.peak_flops[form.arithmetic]) return "";
-  return `${chip.label} has no ${form.arithmetic.toUpperCase()} arithmetic; it has ${Object.keys(
+  return `${chip.label} has no ${form.arithmetic} arithmetic; it has ${Object.keys(
     chip.peak_flops,
-  )
-    .map((p) => p.toUpperCase())
-    .join(", ")}.`;
+  ).join(", ")}.`;
 }
 
 /** @param {string} hardware */
