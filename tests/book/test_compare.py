@@ -144,6 +144,16 @@ def test_what_the_pinned_scenario_lacks_is_told(opened):
     assert "Beside it: " in page.locator(".bar-notes").inner_text()
 
 
+def test_a_plot_that_is_empty_has_nothing_beside_it(opened):
+    """A dense model has no experts, and so no curve that a fainter one could stand beside."""
+    _, page = opened("experts-on-racks.html")
+    figure = page.locator("#explorer-over-racks")
+    page.get_by_role("button", name="Compare").click()
+    choose(page, model="Llama 3.1 70B")
+    expect(figure.locator(".ex-notice")).to_contain_text("it has no experts")
+    assert "fainter" not in figure.locator(".ex-scene").text_content()
+
+
 def test_a_wrong_address_is_told(opened):
     _, page = opened("latency-and-cost.html?beside.hardware=H100+SXN")
     assert "There is no chip “H100 SXN” in this book" in page.locator(".bar-notes").inner_text()

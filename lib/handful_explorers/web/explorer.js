@@ -819,7 +819,8 @@ export class Explorer {
     const bands = result.curves.flatMap(({ shade }) =>
       shade?.of ? [`${capital(shade.of)}.`] : [],
     );
-    const pinned = second ? [second.problem || `Beside it, fainter: ${second.name}.`] : [];
+    const beside = second && [second.problem || `Beside it, fainter: ${second.name}.`],
+      pinned = this.stage.hidden ? [] : (beside ?? []);
     put(this.scene, "text", [this.sceneText(), ...pinned, ...bands].join(" ").trim());
     this.writeValues(spec.y, result, other);
     return moving;
