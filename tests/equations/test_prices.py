@@ -312,6 +312,8 @@ def test_a_step_where_memory_is_full_goes_well_with_a_six():
         return (weights + people * token * context) / reads / (people * work)
 
     assert [round(cost(at)) for at in (0, 300e3)] == [6, 11]
+    # "and the cost would be 7.5 at the step and 15 at twice its length"
+    assert [round(cost(at), 1) for at in (200e3, 400e3)] == pytest.approx([7.5, 15], abs=0.25)
     tera = [round(size / 1e12, 1) for size in (weights, 930 * 200e3 * token, room)]
     assert tera == [1.8, 0.4, 2.2]
 

@@ -63,7 +63,7 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         out.append(named(f"crowd-{one}", rect(x, TOP, wide, BAR, colour)))
     if step == 5:
         # Room, and so left white: only its edge is drawn.
-        full, room = weights + crowd * crowds, value("more") * value("cache") * scale
+        full, room = weights + crowd * crowds, value("gained") * value("cache") / 8 * scale
         out.append(named("more", rect(full, TOP + 1.5, room, BAR - 3, "c2 outline")))
     rows = [
         ("Weights here", told[f"weights_{racks}"], "c1"),
@@ -71,7 +71,7 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         ("Of all caches", told[f"caches_{racks}_{crowds}"], "c2"),
     ]
     if step == 5:
-        rows.append(("Room for more people here", told["more"], "c2"))
+        rows.append(("Room for an eighth of", f"{told['gained']} more", "c2"))
     for row, (words, shown, colour) in enumerate(rows):
         y = TOP + BAR + 24 + 22 * row
         out += [text(0, y, words, "ink"), text(WIDTH, y, shown, f"{colour} strong", "end")]
@@ -106,9 +106,8 @@ chained_memory = Schematic(
         "caches_2_1": _crowds(2, 1),
         "caches_2_2": _crowds(2, 2),
         "caches_8_8": _crowds(8, 8),
-        "more": Number(f"= [batch_of_stages pipeline_stages=8 {ALL}] // 1 - {{people}}", 3, "1"),
-        "gained": Number("= 8 * {more}", 3),
-        "chained": Number("= 8 * ({people} + {more})", 3),
+        "gained": Number(f"= 8 * ([batch_of_stages pipeline_stages=8 {ALL}] // 1 - {{people}})", 3),
+        "chained": Number("= 8 * {people} + {gained}", 3),
     },
     steps=[
         Step(
@@ -141,10 +140,10 @@ chained_memory = Schematic(
             " rack.",
         ),
         Step(
-            "Only weights have really moved out, seven eighths of them. The space they leave holds"
-            " {more} more people on each rack, about {gained} in the whole chain.",
-            "The narrow empty strip at the end of the bar is room for {more} more people; the"
-            " chain has room for {chained}.",
+            "Only weights have really moved out, seven eighths of them. The space they leave"
+            " holds an eighth of each of {gained} more caches, and the other racks hold the rest.",
+            "The narrow empty strip at the end of the bar is room for an eighth of {gained} more"
+            " caches; the chain has room for {chained} people.",
         ),
     ],
     draw=_draw_memory,

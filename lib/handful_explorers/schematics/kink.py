@@ -140,5 +140,6 @@ price_kink = Schematic(
     draw=_draw,
     caption="One GB200 chip with arithmetic in fp8, a guess of {active} weights for each token, and"
     " a crowd so large that everybody\u2019s share of the weights can be left out, like"
-    " attention\u2019s own arithmetic. The price is drawn a little above the cost.",
+    " attention\u2019s own arithmetic. The price is drawn a little above the cost; real"
+    " ones are many times higher.",
 )
