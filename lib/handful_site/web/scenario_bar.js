@@ -285,8 +285,9 @@ export function mountBar(before, problems = []) {
     const lines = [...complaints, ...store.notes];
     notes.hidden = !lines.length;
     put(notes, "text", lines.join(" "));
+    // A rent that cannot be read can be taken back too.
     reset.disabled =
-      store.isDefault && !Object.keys(store.rents).length && !rent.hasAttribute("aria-invalid"); // nonsense can be taken back too
+      store.isDefault && !Object.keys(store.rents).length && !rent.hasAttribute("aria-invalid");
   };
   store.on(() => {
     complaints = store.problems;
