@@ -541,8 +541,10 @@ def test_the_chapter_says_what_is_computed():
     for memory, wears in itertools.product((low, 1, high), (1, 1 / 2, 1 / 3)):
         others = [bill(HOST, 0, 1, memory=memory), bill(FLASH, 0, 1, wears=wears)]
         assert bill(DISK, 0, 1) < min(others)  # "less than any other row" of the table
-    ten = 10 / bought[HOST]
-    assert 0.9 < bill(HOST, 0, 1 / 12, memory=ten) / bill(DISK, 0, 1 / 12) < 1
+    turn = bill(DISK, 0, 1 / 12) / bill(HOST, 0, 1 / 12) * bought[HOST]
+    assert turn == pytest.approx(11, abs=0.5)  # "about 11 dollars", for which the host is as dear
+    # "Idle for half of the day they would cost as much as flash that is rated for three fillings."
+    assert 2 * bill(DISK, 0, 1) == pytest.approx(bill(FLASH, 0, 1, wears=1 / 3), rel=0.06)
     # While a cache comes from one disk it takes up memory of the chip, half of its room on average,
     # which costs more than the disk does.
     comes = held / 3600 / 2 * tiers.retrieve_time(conversation(**tiers.device(DISK)))

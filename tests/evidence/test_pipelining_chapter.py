@@ -102,6 +102,7 @@ def test_hops_as_the_chapter_counts_them():
     assert round(hop, 6) == 73e-6
     reading = of(f"step_time {CROWD}")
     assert 3e-3 / hop == pytest.approx(40, rel=0.05)  # a few milliseconds, as was guessed
+    assert 4 * 3e-3 + reading == pytest.approx(14.6e-3, abs=0.05e-3)
     assert 4 * (1 + hop / (reading / 4)) == pytest.approx(4.4, abs=0.05)
     assert pytest.approx(0.9, abs=0.01) == 4 / 4.4  # for as much of the time four crowds fill four
     assert 61 * hop > reading  # a rack for each layer
