@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import sys
 
 from handful.cli import (
@@ -21,8 +20,6 @@ VALUES = (
     'Values may carry a unit or a scale: 64, 8k (8,000, not 8,192), 1M, "16 chips",\n'
     '--set "device_price=2 $/hour".'
 )
-SCALES = {"k": "e3", "K": "e3", "M": "e6", "G": "e9", "T": "e12"}
-SCALED = re.compile(r"^\s*([-+]?[\d,]*\.?\d+)\s*([kKMGT])(?![A-Za-z/])")
 MUST_BE_WHOLE = ("batch", "context", "devices")
 
 
@@ -93,9 +90,7 @@ def _value(name: str, text: str):
     from handful.symbolic.quantities import find
 
     quantity = find(name)
-    value = quantity.check(
-        SCALED.sub(lambda found: found[1] + SCALES[found[2]] + " ", text).strip()
-    )
+    value = quantity.check(text)
     if name in MUST_BE_WHOLE:
         if value != int(value):
             raise UsageError(f"{name} must be a whole number; got {text!r}.")

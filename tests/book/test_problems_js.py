@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import handful_site
-from handful.symbolic.parse_quantity import WrittenError, fits, read
+from handful.symbolic.parse_quantity import WrittenError, fits, read, read_as
 from handful.units import UNITS, format_value
 from handful_evidence.simulate import pipeline
 from handful_study import expressions
@@ -273,6 +273,36 @@ def test_values_are_read_the_same(modules):
         text for text, theirs in zip(texts, found, strict=True) if not isinstance(theirs, str)
     ]
     assert len(set(understood)) > 300 and len(texts) - len(understood) > 300
+
+
+def test_what_is_wanted_decides_what_is_read_in_both(modules):
+    from handful.symbolic.dimensions import Dimension
+
+    cases = [
+        ("70B", {"parameter": 1}, 70e9),
+        (" 70.6 B ", {"parameter": 1}, 70.6e9),
+        ("15B", {"token": 1, "sequence": -1}, 15e9),
+        ("70B", {"byte": 1}, 70),
+        ("70 GB", {"parameter": 1}, 70e9),
+        ("400 Gb/s", {"byte": 1, "time": -1, "device": -1}, 50e9),
+        ("400 Gb/s", {"bit": 1, "time": -1}, 400e9),
+        ("80 GiB", {"byte": 1}, 80 * 2**30),
+        ("8Ki", {"token": 1, "sequence": -1}, 8192),
+        ("1979 TOP/s", {"flop": 1, "time": -1, "device": -1}, 1979e12),
+        ("1979 TOPS", {"flop": 1, "time": -1, "device": -1}, 1979e12),
+    ]
+    found = modules.evaluate(
+        """async (cases) => {
+        const { readAs } = await import("/handful_explorers/web/parse_quantity.js");
+        return cases.map(([text, wanted]) => readAs(text, wanted)); }""",
+        [case[:2] for case in cases],
+    )
+    for (text, wanted, value), (theirs, written) in zip(cases, found, strict=True):
+        ours, dimension = read_as(text, Dimension(**wanted))
+        assert ours == theirs == value, text
+        assert written == (
+            None if dimension is None else {base: int(power) for base, power in dimension.powers}
+        )
 
 
 def test_units_fit_and_are_called_the_same(modules):

@@ -58,9 +58,14 @@ _WORDS = {
     "quadrillion": 1e15,
     "bn": 1e9,
     "k": 1e3,
+    "K": 1e3,
     "M": 1e6,
     "G": 1e9,
     "T": 1e12,
+    "Ki": 2.0**10,
+    "Mi": 2.0**20,
+    "Gi": 2.0**30,
+    "Ti": 2.0**40,
 }
 # Unit: size in SI, dimension, whether a prefix may stand before it.
 _UNITS = {
@@ -79,9 +84,12 @@ _UNITS = {
     "year": (31557600.0, Dimension(time=1), False),
     "FLOP": (1.0, Dimension(flop=1), True),
     "FLOPS": (1.0, Dimension(flop=1, time=-1), True),
+    "OP": (1.0, Dimension(flop=1), True),
+    "OPS": (1.0, Dimension(flop=1, time=-1), True),
     "token": (1.0, Dimension(token=1), True),
     "tok": (1.0, Dimension(token=1), True),
     "sequence": (1.0, Dimension(sequence=1), False),
+    "request": (1.0, Dimension(sequence=1), False),
     "parameter": (1.0, Dimension(parameter=1), False),
     "param": (1.0, Dimension(parameter=1), False),
     "weight": (1.0, Dimension(parameter=1), False),
@@ -127,6 +135,7 @@ _APART = re.compile(rf"^([-+−$\s]*[0-9]{{1,3}}(?:{_GAP}[0-9]{{3}})+)(?![0-9])(
 _TIME = r"([0-9][0-9.,]*)\s*([A-Za-z]+)"
 _TIMES = re.compile(rf"{_TIME}(?:,?\s*(?:and\s+)?{_TIME})+")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_BILLIONS = re.compile(r"^([-+−]?[0-9][0-9.,]*)\s*B$")
 LONGEST = 80  # characters
 COUNTED = (
     "sequence",
@@ -153,7 +162,6 @@ def read(text: str) -> tuple[float, Dimension | None]:
     text : str
         A number, commas and powers of ten allowed, and a unit, as a fraction or with "per"; at most
         80 characters.
-
     >>> read("12 parsecs")
     Traceback (most recent call last):
     ...
@@ -197,6 +205,26 @@ def read(text: str) -> tuple[float, Dimension | None]:
                 dimension, seen = dimension * unit_dimension**power, True
             value = value * factor if power > 0 else value / factor
     return _finite(value, text), dimension if seen else None
+
+
+def read_as(text: str, wanted: Dimension) -> tuple[float, Dimension | None]:
+    """Return what `read` does, where it is known what is wanted.
+
+    Where bytes are wanted, bits are an eighth of one; where parameters or tokens are, the B of
+    "70B" is a billion.
+
+    >>> parameters, rate = Dimension(parameter=1), Dimension(byte=1, time=-1, device=-1)
+    >>> read_as("70B", parameters)[0], read("70B")[0], read_as("400 Gb/s", rate)[0]
+    (70000000000.0, 70.0, 50000000000.0)
+    """
+    powers = dict(wanted.powers)
+    if powers.get("parameter", 0) == 1 or powers.get("token", 0) == 1:
+        text = _BILLIONS.sub(r"\1 billion", text.strip())
+    value, dimension = read(text)
+    bits = dict(dimension.powers).get("bit", 0) if dimension is not None else 0
+    if dimension is not None and bits and bits == powers.get("byte", 0):
+        value, dimension = value / 8**bits, dimension * Dimension(byte=1, bit=-1) ** bits
+    return value, dimension
 
 
 def _sum_of_times(text: str) -> float | None:

@@ -17,7 +17,7 @@ import sympy
 from ..nearest import nearest
 from ..units import UNITS
 from .dimensions import NONE, Dimension
-from .parse_quantity import WrittenError, fits, read
+from .parse_quantity import WrittenError, fits, read, read_as
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -175,7 +175,7 @@ class Quantity:
 
     def _read(self, text: str) -> float:
         try:
-            value, dimension = read(text)
+            value, dimension = read_as(text, self.dimension)
         except WrittenError as error:
             raise QuantityError(
                 f"{self.name} must be a number (in {self.dimension}): {error}"

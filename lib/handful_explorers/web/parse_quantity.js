@@ -1,4 +1,4 @@
-// Values as people write them, with their units: the twin of handful/written.py, same values and
+// Values as people write them, with their units: the twin of symbolic/parse_quantity.py, same values and
 // same sentences.
 //
 // A dimension is a plain object from base to power, {byte: 1, time: -1}; powers of nothing are left
@@ -56,9 +56,14 @@ const WORDS = table({
   quadrillion: 1e15,
   bn: 1e9,
   k: 1e3,
+  K: 1e3,
   M: 1e6,
   G: 1e9,
   T: 1e12,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
 });
 /**
  * @param {string} base
@@ -85,9 +90,12 @@ const UNITS = table({
   year: one("time", 31557600),
   FLOP: one("flop", 1, true),
   FLOPS: [1, { flop: 1, time: -1 }, true],
+  OP: one("flop", 1, true),
+  OPS: [1, { flop: 1, time: -1 }, true],
   token: one("token", 1, true),
   tok: one("token", 1, true),
   sequence: one("sequence"),
+  request: one("sequence"),
   parameter: one("parameter"),
   param: one("parameter"),
   weight: one("parameter"),
@@ -252,6 +260,23 @@ export function read(given) {
     }
   });
   return [finite(value, text), seen ? dimension : null];
+}
+
+const MANY = new RegExp(`^([-+−]?[0-9][0-9.,]*)${S}*B$`);
+
+// The same where it is known what is wanted: for bytes, bits are an eighth of one; for parameters
+// and tokens, "70B" is 70 billion.
+/**
+ * @param {string} given
+ * @param {Dimension} wanted
+ * @returns {[number, Dimension | null]}
+ */
+export function readAs(given, wanted) {
+  const counted = wanted.parameter === 1 || wanted.token === 1;
+  const [value, written] = read(counted ? strip(given).replace(MANY, "$1 billion") : given);
+  const bits = written?.bit ?? 0;
+  if (!written || !bits || bits !== wanted.byte) return [value, written];
+  return [value / 8 ** bits, times(times(written, { bit: 1 }, -bits), { byte: 1 }, bits)];
 }
 
 // The seconds of "2 h 5 min" or "1 day, 3 hours and 20 minutes"; null for other text.  Each unit has

@@ -1,7 +1,7 @@
 // A value typed in place of a slider or a cursor: a field that stands over what it changes, until
 // the value is taken or given up.
 import { h } from "./dom.js";
-import { fits, read, WrittenError } from "./parse_quantity.js";
+import { fits, read, readAs, WrittenError } from "./parse_quantity.js";
 import { digitsOf, formatValue, UNITS } from "./units.js";
 
 /**
@@ -25,14 +25,14 @@ const fromTo = ({ unit, min, max }) =>
 export function typed(text, { unit, min, max }) {
   const allowed = fromTo({ unit, min, max });
   let value, dimension;
+  const wanted = unit === "1" || unit === "%" ? {} : (read(`1 ${unit}`)[1] ?? {}),
+    counted = UNITS[unit].kind === "count" || unit === "1";
   try {
-    [value, dimension] = read(text);
+    [value, dimension] = readAs(text, wanted);
   } catch (error) {
     if (error instanceof WrittenError) return error.message;
     throw error;
   }
-  const wanted = unit === "1" || unit === "%" ? {} : (read(`1 ${unit}`)[1] ?? {}),
-    counted = UNITS[unit].kind === "count" || unit === "1";
   if (!dimension && unit === "%") value /= 100;
   else if (!dimension && !counted)
     return `Write the unit too, as in ${formatValue(max, unit, 3)}; allowed is ${allowed}.`;
