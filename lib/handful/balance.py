@@ -63,6 +63,7 @@ ridge_intensity = Formula(
     F / BW,
     source="Williams, Waterman and Patterson 2009, Roofline",
     meaning="FLOPs per byte at which a chip's arithmetic and memory take equally long",
+    known_as=("ridge point", "operational intensity at the ridge", "ops to byte ratio"),
     conventions=(
         "FLOP counts a multiply-add as two",
         "dense peak at the precision of the arithmetic",
@@ -81,6 +82,7 @@ attainable_flops = Formula(
     Min(F, q.arithmetic_intensity.symbol * BW),
     source="Williams, Waterman and Patterson 2009, Roofline",
     meaning="the lower of the two roofs",
+    known_as=("roofline",),
 )
 
 ridge_flops = Formula(
@@ -99,6 +101,7 @@ sparsity = Formula(
     N_total / N_active,
     source="19:16",
     meaning="total over active parameters",
+    known_as=("total over active parameters",),
     conventions=("by parameters: shared experts, attention and embeddings count too",),
 )
 
@@ -167,6 +170,7 @@ balance_batch = Formula(
     using=(machine_balance, sparsity),
     source="17:33",
     meaning="batch at which arithmetic takes as long as reading the weights",
+    known_as=("critical batch size of decode", "compute-bound batch"),
     conventions=("caches left out", "all weights are read"),
     derivation=lambda: _derive_balance(),
 )
@@ -255,6 +259,7 @@ drain_time = Formula(
     C / BW,
     source="24:01",
     meaning="time to read the whole memory once",
+    known_as=("time to read the whole memory",),
     conventions=(
         "an upper design target for a step, not a floor: the floor is reading the weights once",
     ),

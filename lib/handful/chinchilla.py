@@ -71,6 +71,7 @@ compute_optimal_parameters = Formula(
     v * (alpha * A / (beta * A_d) * _budget**beta) ** (1 / (alpha + beta)),
     source=_SOURCE,
     meaning="size that this many FLOPs train to the lowest loss",
+    known_as=("Chinchilla optimal model size",),
     conventions=("6 FLOPs for each weight and token", *_FITTED),
     derivation=lambda: _derive_optimum(),
 )
@@ -80,6 +81,7 @@ compute_optimal_tokens = Formula(
     u * (beta * A_d / (alpha * A) * _budget**alpha) ** (1 / (alpha + beta)),
     source=_SOURCE,
     meaning="tokens that go with it",
+    known_as=("Chinchilla tokens", "tokens to train on"),
     conventions=("6 FLOPs for each weight and token", *_FITTED),
 )
 

@@ -15,15 +15,21 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
-import math
 import os
-import shutil
 import sys
-import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from typing import Any, NoReturn
+
+from .terminal import (
+    MissingError,
+    UsageError,
+    print_columns,
+    print_json,
+    print_list,
+    print_text,
+    terminal_width,
+)
 
 # Everything else is imported by the command that needs it: SymPy takes most of a cold start.
 
@@ -46,20 +52,10 @@ Run = Callable[[argparse.Namespace], None]
 AddCommand = Callable[..., argparse.ArgumentParser]  # `command` of `_parser`, or of a group
 
 
-class UsageError(ValueError):
-    """A command line that cannot be understood, in one sentence."""
-
-    exit_code = 2
-
-
-class MissingError(RuntimeError):
-    """A package or program that this machine lacks; the sentence says what to install."""
-
-    exit_code = 1
-
-
 class _Parser(argparse.ArgumentParser):
     """An argument parser that raises an error as one sentence, instead of exiting."""
+
+    mixed = False
 
     def __init__(self, *args: Any, **more: Any) -> None:
         more |= {
@@ -67,6 +63,16 @@ class _Parser(argparse.ArgumentParser):
             "formatter_class": argparse.RawDescriptionHelpFormatter,
         }
         super().__init__(*args, **more)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, with words and options in any order where the command wants that (`mixed`)."""
+        if not self.mixed:
+            return super().parse_known_args(args, namespace)
+        self.mixed = False  # argparse's own mixing calls this method for each kind of argument
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.mixed = True
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(
@@ -121,27 +127,28 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         epilog: str = "",
         within: Any = commands,
         programs: bool = True,
-    ) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = within.add_parser(
+    ) -> _Parser:
+        made: _Parser = within.add_parser(
             name,
             help=about,
             description=f"{about[0].upper()}{about[1:]}.",
             epilog=f"{epilog}\n{EXITS}".strip(),
         )
         if programs:
-            made.add_argument(
-                "--json", action="store_true", help="JSON, with SI units in the names of keys"
-            )
+            made.add_argument("--json", action="store_true", help="JSON for programs, in SI units")
         made.set_defaults(run=run)
         return made
 
-    shown = command(
-        "formula", _formula, "the formulas, or one with its inputs, source and derivation"
+    from . import formula_command
+
+    asked = command(
+        "formula",
+        formula_command.run,
+        "the formulas: list them, find one by what it is called, show, evaluate or solve it",
+        formula_command.EXAMPLES,
     )
-    shown.add_argument("name", nargs="?", metavar="NAME")
-    shown.add_argument(
-        "--latex", action="store_true", help="the equation and its derivation in LaTeX"
-    )
+    formula_command.add_arguments(asked)
+    asked.mixed = True
     table = command(
         "facts", _facts, "the tables of facts, the rows of one, or one row with its source"
     )
@@ -171,92 +178,7 @@ def group(command: AddCommand, name: str, about: str, epilog: str = "") -> AddCo
     )
 
 
-# What goes out ------------------------------------------------------------------------------------
-
-
-def print_text(text: str, end: str = "\n") -> None:
-    """Print text with plain spaces, so that it can be copied and searched."""
-    print(text.replace("\u00a0", " "), end=end)
-
-
-def print_json(value: object) -> None:
-    """Print a value as JSON; a number that is not finite becomes null."""
-
-    def finite(part: object) -> object:
-        if isinstance(part, dict):
-            return {key: finite(inner) for key, inner in part.items()}
-        if isinstance(part, (list, tuple)):
-            return [finite(inner) for inner in part]
-        return None if isinstance(part, float) and not math.isfinite(part) else part
-
-    print(json.dumps(finite(value), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def print_columns(rows: Iterable[Sequence[str]]) -> None:
-    """Print rows of text in columns, each as wide as its widest cell."""
-    rows = [list(row) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print_text(
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        )
-
-
-def terminal_width() -> int:
-    """Return the columns of the terminal, or a very large number for a pipe or a file."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 100_000
-
-
-def print_list(head: str, lines: Sequence[str]) -> None:
-    """Print lines under a head, indented; nothing where there are none."""
-    if lines:
-        print_text(f"\n{head}")
-        for line in lines:
-            print_text(
-                textwrap.fill(line, terminal_width(), initial_indent="  ", subsequent_indent="    ")
-            )
-
-
 # Commands -----------------------------------------------------------------------------------------
-
-
-def _formula(options: argparse.Namespace) -> None:
-    from .nearest import nearest
-    from .query import registry
-
-    formulas = registry()
-    if options.name is None:
-        if options.json:
-            print_json(
-                [
-                    {
-                        "name": name,
-                        "gives": f.gives.name,
-                        "unit": f.gives.unit,
-                        "meaning": f.meaning,
-                    }
-                    for name, f in formulas.items()
-                ]
-            )
-        else:
-            print_columns(
-                (name, f.latex() if options.latex else f.meaning) for name, f in formulas.items()
-            )
-        return
-    if options.name not in formulas:
-        raise UsageError(
-            f"There is no formula {options.name!r}; the nearest are: "
-            f"{nearest(options.name, formulas)}."
-        )
-    from . import equation
-
-    formula = formulas[options.name]
-    if options.json:
-        print_json(equation.as_object(formula))
-    else:
-        print_text(
-            "\n".join(equation.as_latex(formula) if options.latex else equation.as_text(formula))
-        )
 
 
 def _facts(options: argparse.Namespace) -> None:

@@ -92,7 +92,10 @@ def cancelled_quantities(formula: Formula) -> list[Quantity]:
 
 def as_text(formula: Formula) -> list[str]:
     """Return the formula as lines for a terminal."""
-    lines = [f"{formula.name}: {formula.meaning}", "", f"  {_equation(formula)}"]
+    lines = [f"{formula.name}: {formula.meaning}"]
+    if formula.known_as:
+        lines.append(f"Also called: {', '.join(formula.known_as)}")
+    lines += ["", f"  {_equation(formula)}"]
     if formula.using:
         lines += ["  where", *(f"    {_equation(part)}" for part in used_formulas(formula))]
     unit = f" ({_unit(formula.gives)})" if _unit(formula.gives) else ""
@@ -108,6 +111,7 @@ def as_text(formula: Formula) -> list[str]:
     if formula.conventions:
         lines += ["", "Conventions", *(f"  {said}" for said in formula.conventions)]
     lines += ["", f"Source: {_source(formula.source)}"]
+    lines += ["", f"Import: from {formula.module} import {formula.name}"]
     derivation = _derivation(formula)
     if derivation:
         lines += ["", derivation.title]
@@ -153,6 +157,8 @@ def as_object(formula: Formula) -> dict[str, Any]:
     }
     return {
         "name": formula.name,
+        "module": formula.module,
+        "known_as": list(formula.known_as),
         **formula_entry(formula.name),
         "dimension": str(formula.gives.dimension),
         "equation": _equation(formula),

@@ -100,6 +100,7 @@ experts_per_device = Formula(
     ceiling(E / n),
     source="34:18",
     meaning="experts on the chip that holds most",
+    known_as=("expert placement",),
     conventions=("the slowest chip sets the pace, so the fullest one counts",),
 )
 
@@ -234,6 +235,7 @@ all_to_all_time = Formula(
     using=(scale_up_time, scale_out_time),
     source="39:39",
     meaning="the slower of fabric and network",
+    known_as=("MoE dispatch and combine", "expert-parallel communication"),
     conventions=("both work at once", "mean load: the busiest link takes longer by load_imbalance"),
 )
 
@@ -426,6 +428,7 @@ load_imbalance = Formula(
     using=(copies_per_device,),
     source="derived (largest of n normal variables)",
     meaning="busiest chip over the mean when the router is uniform: what chance alone does",
+    known_as=("expert load imbalance", "hot expert"),
     conventions=(
         "uniform, independent routing; a real router is skewed besides, which no batch cures",
         "8 copies a chip or more; with fewer the busiest chip gets more than this",

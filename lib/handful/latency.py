@@ -68,6 +68,7 @@ cache_memory = Formula(
     Min(L * (b + b0 / q.window_tokens.symbol), L * b + b0),
     source="definition",
     meaning="bytes that the cache of one sequence takes",
+    known_as=("KV cache size",),
     conventions=(
         "layers with a sliding window keep its latest tokens, and fewer before it is full",
     ),
@@ -115,6 +116,7 @@ expert_coverage = Formula(
     1 - (1 - k / E) ** (B * new / u),
     source="derived (uniform, independent routing)",
     meaning="chance that an expert is wanted by at least one token of the batch",
+    known_as=("share of experts activated",),
     conventions=("every token picks k of E experts at random, whatever the others pick",),
 )
 
@@ -150,6 +152,7 @@ kv_time = Formula(
     B * _cache / (n * BW),
     source="5:09",
     meaning="time to read the key-value cache of every sequence",
+    known_as=("KV cache read time",),
     conventions=("every sequence has the same context",),
 )
 
@@ -177,6 +180,7 @@ step_time = Formula(
     using=(memory_time, compute_time),
     source="2:50",
     meaning="the slower of reading and computing",
+    known_as=("TPOT", "time per output token", "inter-token latency", "ITL", "decode latency"),
     conventions=(
         "reading and arithmetic overlap perfectly: max(weights + KV, compute)",
         "peak rates, no communication, no launch overhead: a floor that measured steps lie above",
@@ -259,6 +263,7 @@ latency_floor = Formula(
     w * N_total / (n * BW),
     source="10:13",
     meaning="no step that needs all weights is shorter than one reading of them",
+    known_as=("speed of light of a decode step", "batch size 1 latency"),
     conventions=(
         "all weights are read: a small batch leaves experts asleep and can be faster",
         "more chips lower it, until communication takes over",
@@ -274,6 +279,7 @@ throughput = Formula(
     using=(step_time,),
     source="26:40",
     meaning="new tokens a second over the whole batch",
+    known_as=("tokens per second",),
 )
 
 throughput_with_latency = Formula(
@@ -300,6 +306,7 @@ tokens_per_user = Formula(
     using=(step_time,),
     source="derived",
     meaning="how fast one user's answer streams",
+    known_as=("tokens per second per user", "streaming speed", "interactivity"),
 )
 
 _cost = n * p / (new * B)
@@ -311,6 +318,7 @@ fastest_stream = Formula(
     name="fastest_stream",
     source="10:13",
     meaning="how fast an answer streams when a step is nothing but one reading of the weights",
+    known_as=("fastest tokens per second", "batch size 1 speed"),
     conventions=("no tokens speculated", "all weights are read"),
 )
 
@@ -320,6 +328,7 @@ cost_per_token = Formula(
     using=(step_time,),
     source="13:12",
     meaning="rent of all chips for one step, shared by the tokens that the step makes",
+    known_as=("cost per million tokens",),
     conventions=("every slot of the batch is filled", "rent only: no margin, no idle time"),
     derivation=lambda: _derive_cost(),
 )
@@ -429,7 +438,11 @@ attention_context = Formula(
 # Memory -------------------------------------------------------------------------------------------
 
 weight_memory = Formula(
-    q.weight_memory, w * N_total, source="definition", meaning="bytes that all weights take"
+    q.weight_memory,
+    w * N_total,
+    source="definition",
+    meaning="bytes that all weights take",
+    known_as=("weights in bytes", "model size in bytes"),
 )
 
 batch_that_fits = Formula(
@@ -437,6 +450,7 @@ batch_that_fits = Formula(
     Max(0, n * q.memory_capacity.symbol - w * N_total) / _cache,
     source="1:06:26",
     meaning="sequences whose caches fit beside the weights",
+    known_as=("maximum concurrent sequences", "maximum batch size", "concurrency limit"),
     conventions=(
         "no memory kept back for activations or fragmentation",
         "the context is above zero",
@@ -450,6 +464,7 @@ fewest_devices_for_weights = Formula(
     name="fewest_devices_for_weights",
     source="derived",
     meaning="chips whose memory the weights alone would fill",
+    known_as=("chips that hold the weights",),
     conventions=("no memory kept back for caches, activations or fragmentation",),
 )
 

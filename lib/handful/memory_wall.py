@@ -75,6 +75,7 @@ context_that_fits = Formula(
     Max(0, context_of_cache((n * C - w * N_total) / B)),
     source="1:52:52; derived",
     meaning="context at which the caches of the batch fill the memory that the weights leave",
+    known_as=("maximum context length",),
     conventions=("no memory kept back for activations or fragmentation",),
 )
 

@@ -110,6 +110,7 @@ training_flops = Formula(
     h * c * N * D_pre,
     source="82:13; Kaplan et al. 2020",
     meaning="6 FLOPs for each weight and token: 2 forward, 4 backward",
+    known_as=("6ND", "training compute"),
     conventions=("active weights for a mixture of experts", "attention over the context left out"),
 )
 
@@ -343,6 +344,7 @@ training_time = Formula(
     C / (n * F * mfu),
     source="definition",
     meaning="days that a run takes on n chips",
+    known_as=("days of a training run",),
 )
 
 training_cost = Formula(
@@ -351,6 +353,7 @@ training_cost = Formula(
     using=(training_chip_time,),
     source="definition",
     meaning="rent of the chips for a run",
+    known_as=("price of a training run",),
     conventions=("the final run alone: no failed ones, no staff, no experiments",),
 )
 
@@ -361,6 +364,7 @@ utilisation_of_run = Formula(
     name="utilisation_of_run",
     source="definition",
     meaning="share of the peak rate that a run's useful FLOPs reached",
+    known_as=("MFU", "model FLOPs utilisation", "training efficiency"),
     conventions=("attention over the context left out",),
 )
 

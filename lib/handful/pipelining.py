@@ -279,6 +279,7 @@ bubble_of_ideal = Formula(
     (P - 1) / m,
     source="Narayanan et al. 2021",
     meaning="GPipe or 1F1B: the bubble over the work",
+    known_as=("pipeline bubble fraction",),
     conventions=("of ideal: over m (t_F + t_B)",),
     derivation=lambda: _derive_bubble(),
 )
@@ -288,6 +289,7 @@ bubble_of_total = Formula(
     (P - 1) / (m + P - 1),
     source="Huang et al. 2019",
     meaning="GPipe or 1F1B: the bubble over the whole time",
+    known_as=("pipeline bubble fraction of the whole time",),
     conventions=("of total: over (m + P − 1)(t_F + t_B)",),
 )
 

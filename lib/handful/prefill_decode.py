@@ -93,6 +93,7 @@ prompt_growth = Formula(
     source="derived; contested at 1:52:15",
     meaning="arithmetic of a prompt's token over that of a short prompt's: attention grows with "
     "the prompt",
+    known_as=("quadratic attention in prefill",),
     conventions=(
         "a token of a prompt attends, on average, to half of it",
         "full-attention layers only",

@@ -87,6 +87,7 @@ implied_kv_bytes = Formula(
     source="1:36:29",
     meaning="bytes of cache per token, if reading the cache takes as long as the arithmetic at "
     "this context",
+    known_as=("cache size behind an API price",),
     conventions=(
         "FLOP counts a multiply-add as two; the peak is that of the arithmetic's precision",
         "weights and attention's own arithmetic left out",

@@ -41,6 +41,8 @@ CHOICES = ("hardware", "model", "precision")
 class QueryError(ValueError):
     """A request that cannot be answered; the message says what is allowed."""
 
+    exit_code = 2
+
 
 AskError = QueryError  # its name in the last edition, until the next one
 
@@ -103,6 +105,24 @@ def registry() -> dict[str, Formula]:
             importlib.import_module(f"handful.{module.name}")
     formulas: dict[str, Formula] = importlib.import_module("handful.symbolic.formula").registry
     return formulas
+
+
+def find_formula(name: str) -> Formula:
+    """Return the formula of that name.
+
+    Raises QueryError, which names the nearest ones, where there is none.
+
+    >>> find_formula("step_tme")
+    Traceback (most recent call last):
+    ...
+    handful.query.QueryError: There is no formula 'step_tme'; the nearest are: step_time, ...
+    """
+    formulas = registry()
+    if name not in formulas:
+        raise QueryError(
+            f"There is no formula {name!r}; the nearest are: {nearest(name, formulas)}."
+        )
+    return formulas[name]
 
 
 @cache
@@ -197,12 +217,7 @@ def evaluate(text: str) -> Result:
     wanted, whole = given.pop("unit", None), str(given.pop("whole", ""))
     if whole not in ("", "up", "down", "near"):
         raise QueryError(f"whole={whole} in {text!r} is none of up, down and near.")
-    formulas = registry()
-    if name not in formulas:
-        raise QueryError(
-            f"There is no formula {name!r}; the nearest are {nearest(name, formulas)}."
-        )
-    formula = formulas[name]
+    formula = find_formula(name)
     known = {q.name for q in formula.inputs}
     if (
         "fit" in given

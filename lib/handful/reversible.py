@@ -213,6 +213,7 @@ activation_memory_checkpointed = Formula(
     source="derived; Chen et al. 2016, arXiv 1604.06174",
     meaning="each layer's input and the one layer at work: any network, for the same extra "
     "forward pass",
+    known_as=("gradient checkpointing", "activation recomputation", "rematerialisation"),
     conventions=(
         "a checkpoint at every layer; fewer of them give memory in the square root of depth",
     ),

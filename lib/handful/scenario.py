@@ -33,9 +33,11 @@ __all__ = [
     "PRECISIONS",
     "ScenarioError",
     "model_row",
+    "named_values",
     "notes",
     "page_rows",
     "start_from",
+    "usual_precision",
     "values",
 ]
 
@@ -457,6 +459,49 @@ def values(
                 f"{part} must be at most {whole} ({found[whole]:g}); got {found[part]:g}."
             )
     return found
+
+
+def named_values(
+    hardware: str = DEFAULT["hardware"],
+    model: str | shapes.Shape = DEFAULT["model"],
+    precision: str | None = None,
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    """Return values of symbols as `values` does, and the name of the row that each comes from.
+
+    Without a context, since no row has one.  Without a precision it is the usual one, or bf16 on a
+    chip that lacks its arithmetic.
+
+    >>> found, origin = named_values(hardware="A100 80GB", model="Llama 3.1 8B")
+    >>> origin["memory_bandwidth"], origin["kv_bytes_per_token"], origin["layers"]
+    ('A100 80GB', 'Llama 3.1 8B, bf16', 'Llama 3.1 8B')
+    """
+    precision = precision or usual_precision(hardware)
+    found = values(hardware, model, precision)
+    del found["context"]
+    chip, shape, form = _choices(hardware, model, precision)
+    both = f"{shape['name']}, {form['name']}"
+    origin = {
+        **dict.fromkeys(CONSTANTS, "default"),
+        **dict.fromkeys(chip["values"], chip["name"]),
+        **dict.fromkeys(shape["values"], shape["name"]),
+        "peak_flops": f"{chip['name']}, {form['arithmetic']}",
+        "bytes_per_parameter": form["name"],
+        "kv_bytes_per_token": both,
+        "kv_window_bytes": both,
+        "layer_latency": f"{chip['name']}, {shape['name']}",
+    }
+    return found, origin
+
+
+def usual_precision(hardware: str) -> str:
+    """Return the precision of the default scenario, or bf16 on a chip that lacks its arithmetic.
+
+    >>> usual_precision("H100 SXM"), usual_precision("A100 80GB")
+    ('fp8', 'bf16')
+    """
+    usual = DEFAULT["precision"]
+    arithmetic = _choose("precision", usual)["arithmetic"]
+    return usual if arithmetic in _choose("hardware", hardware)["peak_flops"] else "bf16"
 
 
 def _layer_latency(chip: Mapping[str, Any], model: Mapping[str, Any]) -> float:

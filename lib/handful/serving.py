@@ -122,6 +122,7 @@ kept_share = Formula(
     source="Leviathan et al. 2023, equation 1",
     meaning="tokens kept of those that a step works on: guesses up to the first wrong one, and "
     "one more",
+    known_as=("acceptance of drafts",),
     conventions=(
         "each guess is kept with the same chance, below 1, whatever the others do",
         "no guesses: 1",

@@ -316,6 +316,7 @@ again_break_even_time = Formula(
     source="1:50:11; derived",
     meaning="hold time beyond which computing a context again costs less than holding it on the "
     "chip",
+    known_as=("recompute or keep a cache",),
     conventions=("the same chip does both, so that its price cancels",),
 )
 

@@ -120,7 +120,7 @@ def estimate(
     ScenarioError
         What `scenario.values` refuses.
     """
-    precision = precision or _usual(hardware)
+    precision = precision or scenario.usual_precision(hardware)
     known = scenario.values(hardware, model, precision, context, batch=batch, **overrides)
     asked = (
         *(
@@ -159,11 +159,6 @@ def estimate(
 def _row(kind: str, name: str) -> dict:
     wanted = str(name).strip().lower()
     return next((row for row in scenario.page_rows()[kind] if row["name"].lower() == wanted), {})
-
-
-def _usual(hardware: str) -> str:
-    usual, chip = scenario.DEFAULT["precision"], _row("hardware", hardware)
-    return usual if not chip or usual in chip["peak_flops"] else "bf16"
 
 
 def _step(times: dict, known: dict) -> tuple[Line, ...]:

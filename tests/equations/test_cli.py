@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from handful import cli, facts, scenario
+from handful import facts, scenario, terminal
 from handful.cli import main
 from handful.query import registry
+from handful.search import SUBJECTS
 from handful_evidence import claims, command, measure
 from handful_evidence.estimate import BATCH, estimate
 
@@ -168,7 +169,7 @@ def test_a_note_says_whose_it_is(run):
 
 
 def test_columns_wrap_as_blocks_in_a_narrow_terminal(run, monkeypatch):
-    for module in (cli, command):
+    for module in (terminal, command):
         monkeypatch.setattr(module, "terminal_width", lambda: 90)
     _, out, _ = run(
         "compare", "--hardware", "H100 SXM", "H200 SXM", "B200 SXM", "--model", "Llama 3.1 8B"
@@ -184,12 +185,79 @@ def test_columns_wrap_as_blocks_in_a_narrow_terminal(run, monkeypatch):
 # Formulas
 
 
-def test_formulas_are_listed_with_their_meanings(run):
+def test_formulas_are_listed_by_subject_with_their_meanings(run):
     code, out, _ = run("formula")
-    lines = dict(line.split(maxsplit=1) for line in out.splitlines())
+    lines = dict(line.split(maxsplit=1) for line in out.splitlines() if line.startswith("  "))
     assert code == 0 and lines == {name: formula.meaning for name, formula in registry().items()}
-    assert [row["name"] for row in json.loads(run("formula", "--json")[1])] == list(registry())
+    heads = [line for line in out.splitlines() if line and not line.startswith(" ")]
+    assert heads == list(SUBJECTS)
+    listed = json.loads(run("formula", "--json")[1])
+    assert sorted(row["name"] for row in listed) == sorted(registry())
+    assert {row["subject"] for row in listed} == set(SUBJECTS)
     assert registry()["step_time"].latex() in run("formula", "--latex")[1]
+
+
+@pytest.mark.parametrize("asked", [["TPOT"], ["time", "per", "output", "token"]])
+def test_a_formula_is_found_by_what_people_call_it(run, asked):
+    code, out, _ = run("formula", *asked)
+    assert code == 0 and out.split()[0] == "step_time"
+    found = json.loads(run("formula", *asked, "--json")[1])
+    assert found[0]["name"] == "step_time" and "TPOT" in found[0]["known_as"]
+
+
+SERVER = ("--hardware", "H100 SXM", "--model", "Llama 3.1 70B")
+
+
+def test_a_formula_is_evaluated_in_a_scenario(run):
+    argv = ("formula", "step_time", *SERVER, "--precision", "bf16", "batch=64", "context=8k")
+    code, out, _ = run(*argv)
+    shown = json.loads(run(*argv, "--json")[1])
+    known = scenario.values("H100 SXM", "Llama 3.1 70B", "bf16", 8000)
+    assert shown["value"] == registry()["step_time"](known, batch=64)
+    assert code == 0 and out.startswith("step_time = ")
+    assert shown["inputs"]["batch"] == {"value": 64, "unit": "sequence", "from": "given"}
+    assert shown["inputs"]["memory_bandwidth"]["from"] == "H100 SXM"
+    assert "experts" not in shown["inputs"]  # a dense model has none
+    assert "from handful.latency import step_time" in out
+
+
+def test_a_formula_is_evaluated_by_hand(run):
+    # 70 billion parameters of two bytes at 3.35 TB/s: 140 GB / 3.35 TB/s
+    argv = ("total_parameters=70B", "bytes_per_parameter=2", "memory_bandwidth=3350 GB/s")
+    shown = json.loads(run("formula", "weight_time", "devices=1", "batch=1", *argv, "--json")[1])
+    assert shown["value"] == pytest.approx(140e9 / 3.35e12)
+
+
+def test_a_formula_is_solved_for_an_input(run):
+    argv = ("formula", "step_time", *SERVER, "context=8k", "--solve", "batch")
+    shown = json.loads(run(*argv, "step_time=10ms", "--json")[1])
+    known = scenario.values("H100 SXM", "Llama 3.1 70B", "fp8", 8000)
+    assert shown["solved_for"] == "batch" and len(shown["values"]) == 1
+    assert registry()["step_time"](known, batch=shown["values"][0]) == pytest.approx(0.01)
+    code, out, _ = run(*argv, "step_time=10ms")
+    assert code == 0 and out.startswith("batch = ") and "step_time = 10 ms" in out
+
+
+@pytest.mark.parametrize(
+    ("argv", "named"),
+    [
+        (["step_time", "batch=64"], "memory_bandwidth"),
+        (["step_time", *SERVER, "batch=64"], "context"),
+        (["step_time", *SERVER, "batch=64", "colour=3"], "colour"),
+        (["step_time", *SERVER, "batch=64 bytes", "context=8k"], "batch"),
+        (["step_time", *SERVER, "step_time=10ms"], "--solve"),
+        (["step_time", *SERVER, "--solve", "batch"], "step_time=VALUE"),
+        (["step_time", *SERVER, "--solve", "batch", "step_time=1", "batch=3"], "batch"),
+        (["step_time", *SERVER, "--solve", "batch", "step_time=1 ms", "context=8k"], "step_time"),
+        (["step_tim", "batch=3"], "step_time"),
+        (["batch=3"], "name of a formula"),
+        (["hair", "dryer"], "hair dryer"),
+        (["expert_layer_time", *SERVER, "batch=3"], "expert_parameters"),
+    ],
+)
+def test_what_cannot_be_computed_is_named(run, argv, named):
+    code, out, err = run("formula", *argv)
+    assert (code, out) == (2, "") and named in err and err.count("\n") == 1
 
 
 def test_a_formula_is_shown_with_its_derivation(run):

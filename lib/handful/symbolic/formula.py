@@ -22,6 +22,7 @@ got 0.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, overload
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from .uncertainty import Spread
 
 registry: dict[str, Formula] = {}
+
+# A dense model, as a mixture of experts: what its formulas take where the caller names none of it.
+DENSE = {"routed_parameters": 0, "experts": 1, "active_experts": 1}
 
 
 class _NumPy(NumPyPrinter):
@@ -75,6 +79,8 @@ class Formula:
         One line each; the source is a time in the lecture ("3:20"), a paper, or "derived".
     conventions : sequence of str
         What has to hold for the number to mean what it says.
+    known_as : sequence of str
+        What else people call it, such as "TPOT"; `handful.search` finds it by these too.
     using : sequence of Formula
         Formulas whose results stand in `expression` as symbols; `expanded` has them filled in.
     derivation : callable, optional
@@ -90,6 +96,7 @@ class Formula:
         source: str,
         name: str | None = None,
         conventions: Iterable[str] = (),
+        known_as: Iterable[str] = (),
         using: Iterable[Formula] = (),
         derivation: Callable[[], Derivation] | None = None,
         register: bool = True,
@@ -100,6 +107,8 @@ class Formula:
         self.meaning = meaning
         self.source = source
         self.conventions = tuple(conventions)
+        self.known_as = tuple(known_as)
+        self.module: str = sys._getframe(1).f_globals["__name__"]  # where it is imported from
         self.using = tuple(using)
         self._derivation = derivation
         if not meaning or not source:
@@ -175,6 +184,7 @@ class Formula:
                     )
             merged.update(values)
         arguments = []
+        self._assume_dense(merged)
         for q in self.inputs:
             value = merged.get(q.name, q.default)
             if value is None:
@@ -204,6 +214,40 @@ class Formula:
             divide="ignore", over="ignore", invalid="ignore"
         ):  # as for scalars: infinite, or 0/0
             return self._array(*(np.asarray(a, dtype=float) for a in arguments))
+
+    def _assume_dense(self, values: dict[str, Any]) -> None:
+        """Fill in what a dense model has in the place of experts, where nothing says otherwise.
+
+        Raises FormulaError where a model that is not dense lacks them.
+        """
+        routed = values.get("routed_parameters")
+        none = routed is None or (isinstance(routed, (int, float)) and routed == 0)
+        if not (self._of_experts and none):
+            return
+        named = [name for name in DENSE if values.get(name) is not None]
+        active, total = (values.get(f"{kind}_parameters") for kind in ("active", "total"))
+        if not named and self._sparse(active, total):
+            raise FormulaError(
+                f"{self.name} needs {', '.join(DENSE)} too: with fewer active than total "
+                "parameters the model is a mixture of experts."
+            )
+        if not named or "routed_parameters" in named:
+            values.update({name: value for name, value in DENSE.items() if name not in named})
+
+    @staticmethod
+    def _sparse(active: Any, total: Any) -> bool:
+        if active is None or total is None:
+            return False
+        active, total = (
+            find(name).check(value)
+            for name, value in (("active_parameters", active), ("total_parameters", total))
+        )
+        fewer = active < total
+        return fewer if isinstance(fewer, bool) else bool(fewer.any())
+
+    @cached_property
+    def _of_experts(self) -> bool:
+        return any(q.name == "routed_parameters" for q in self.inputs)
 
     @cached_property
     def _scalar(self) -> Callable[..., float]:

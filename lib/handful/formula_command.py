@@ -1,0 +1,255 @@
+"""Run the command ``handful formula``: list, find, show, evaluate and solve formulas.
+
+>>> from handful.cli import main
+>>> main(["formula", "drain_time", "memory_capacity=80 GB", "memory_bandwidth=3.35 TB/s"])
+drain_time = 23.9 ms
+...
+0
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from .terminal import UsageError, print_columns, print_json, print_list, print_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .symbolic.formula import Formula
+    from .symbolic.quantity import Quantity
+
+EXAMPLES = """\
+Without words, all formulas by subject.  With the name of one, its equation, inputs, source and
+derivation.  With other words, those that they may mean:
+  handful formula TPOT
+  handful formula "how many sequences fit in memory"
+With values, or with a chip and a model, its value; or the input that gives a value:
+  handful formula step_time --hardware "H100 SXM" --model "Llama 3.1 70B" batch=64 context=8k
+  handful formula step_time --hardware "H100 SXM" --solve batch step_time=20ms
+Values may carry units: 70B, 8k (8,000; 8Ki is 8,192), "3.35 TB/s", "400 Gb/s", "2 $/hour"."""
+CHOICES = ("hardware", "model", "precision")
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add the arguments to a parser."""
+    command.add_argument(
+        "words", nargs="*", metavar="WORD", help="a formula's name, words, or NAME=VALUE"
+    )
+    command.add_argument("--solve", metavar="INPUT", help="the input that gives a stated value")
+    command.add_argument("--hardware", metavar="H", help="a chip of the table accelerators")
+    command.add_argument("--model", metavar="M", help="a model of the table shapes")
+    command.add_argument(
+        "--precision", metavar="P", help="bf16, fp8, fp4 or int8-weights; default fp8 or bf16"
+    )
+    command.add_argument(
+        "--latex", action="store_true", help="the equation and its derivation in LaTeX"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    words = [word for word in options.words if "=" not in word]
+    settings = dict(_setting(word) for word in options.words if "=" in word)
+    if not words:
+        if settings or options.solve or any(getattr(options, kind) for kind in CHOICES):
+            raise UsageError("Values need the name of a formula before them, such as step_time.")
+        return _list(options)
+    from .query import find_formula, registry
+
+    if len(words) > 1 or words[0] not in registry():
+        if settings or options.solve or "_" in words[0]:
+            find_formula(" ".join(words))  # one sentence, which names the nearest
+        return _search(" ".join(words), options)
+    formula = registry()[words[0]]
+    if options.solve:
+        return _solve(formula, settings, options)
+    if settings or any(getattr(options, kind) for kind in CHOICES):
+        return _evaluate(formula, settings, options)
+    return _show(formula, options)
+
+
+def _setting(word: str) -> tuple[str, str]:
+    name, _, text = word.partition("=")
+    return name.strip(), text.strip()
+
+
+def _list(options: argparse.Namespace) -> None:
+    from .search import by_subject
+
+    if options.json:
+        return print_json(
+            [
+                {"subject": subject, **_entry(formula)}
+                for subject, formulas in by_subject().items()
+                for formula in formulas
+            ]
+        )
+    for i, (subject, formulas) in enumerate(by_subject().items()):
+        print_text(f"{chr(10) if i else ''}{subject}")
+        _columns(formulas, options)
+
+
+def _search(text: str, options: argparse.Namespace) -> None:
+    from .search import search
+
+    found = search(text)
+    if not found:
+        raise UsageError(f"No formula is found by {text!r}; 'handful formula' lists all.")
+    if options.json:
+        return print_json([_entry(formula) for formula in found])
+    _columns(found, options)
+
+
+def _columns(formulas: Sequence[Formula], options: argparse.Namespace) -> None:
+    print_columns(
+        (f"  {formula.name}", formula.latex() if options.latex else formula.meaning)
+        for formula in formulas
+    )
+
+
+def _entry(formula: Formula) -> dict[str, Any]:
+    return {
+        "name": formula.name,
+        "gives": formula.gives.name,
+        "unit": formula.gives.unit,
+        "meaning": formula.meaning,
+        "known_as": formula.known_as,
+        "module": formula.module,
+    }
+
+
+def _show(formula: Formula, options: argparse.Namespace) -> None:
+    from . import equation
+
+    if options.json:
+        return print_json(equation.as_object(formula))
+    print_text(
+        "\n".join(equation.as_latex(formula) if options.latex else equation.as_text(formula))
+    )
+
+
+# Numbers ------------------------------------------------------------------------------------------
+
+
+def _known(
+    formula: Formula, settings: dict[str, str], options: argparse.Namespace
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the values that are known, and where each comes from."""
+    from . import scenario
+    from .symbolic.quantities import find
+
+    chosen = {kind: name for kind in CHOICES if (name := getattr(options, kind)) is not None}
+    known, origin = scenario.named_values(**chosen) if chosen else ({}, {})
+    names = {q.name for q in formula.inputs} | {formula.gives.name}
+    for name, text in settings.items():
+        if name not in names:
+            raise UsageError(
+                f"{formula.name} does not depend on {name}; it takes {', '.join(sorted(names))}."
+            )
+        known[name], origin[name] = find(name).check(text), "given"
+    return known, origin
+
+
+def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Namespace) -> None:
+    if formula.gives.name in settings:
+        raise UsageError(
+            f"{formula.gives.name} is what {formula.name} gives; to find an input from it, "
+            f"add --solve INPUT."
+        )
+    known, origin = _known(formula, settings, options)
+    _complete(formula, known, ())
+    value = formula(known)
+    inputs = _inputs(formula, known, origin)
+    if options.json:
+        return print_json({**_entry(formula), "value": value, "inputs": _as_object(inputs)})
+    print_text(f"{formula.name} = {_shown(value, formula.gives)}")
+    _print_rest(formula, inputs)
+
+
+def _solve(formula: Formula, settings: dict[str, str], options: argparse.Namespace) -> None:
+    from .symbolic.quantities import find
+
+    quantity = find(options.solve)
+    if formula.gives.name not in settings:
+        raise UsageError(
+            f"To find {quantity.name}, say what {formula.name} is to give: "
+            f"{formula.gives.name}=VALUE."
+        )
+    if quantity.name in settings:
+        raise UsageError(f"{quantity.name} is to be found and given; leave out one of the two.")
+    known, origin = _known(formula, settings, options)
+    known.pop(quantity.name, None)
+    if quantity in formula.inputs:
+        _complete(formula, known, (quantity.name,))
+    roots = formula.roots(quantity.name, known)
+    inputs = _inputs(formula, known, origin)
+    if options.json:
+        return print_json(
+            {
+                **_entry(formula),
+                "solved_for": quantity.name,
+                "values": roots,
+                "value_unit": quantity.unit,
+                "inputs": _as_object(inputs),
+            }
+        )
+    print_text(f"{quantity.name} = {' or '.join(_shown(root, quantity) for root in roots)}")
+    wanted = _shown(known[formula.gives.name], formula.gives)
+    print_text(f"  so that {formula.name} = {wanted}")
+    _print_rest(formula, inputs)
+
+
+def _complete(formula: Formula, known: dict[str, Any], without: Sequence[str]) -> None:
+    """Check that nothing is missing but what `without` names."""
+    from .symbolic.formula import DENSE
+
+    missing = [
+        q
+        for q in formula.inputs
+        if known.get(q.name) is None and q.default is None and q.name not in without
+    ]
+    if {q.name for q in missing} <= set(DENSE) and not any(known.get(name) for name in DENSE):
+        missing = []  # a dense model
+    if missing:
+        listed = ", ".join(f"{q.name} ({q.meaning})" for q in missing if q.name not in DENSE)
+        listed = listed or ", ".join(q.name for q in missing)
+        raise UsageError(
+            f"{formula.name} needs {listed}; give NAME=VALUE, or choose a chip and a model "
+            "with --hardware and --model."
+        )
+
+
+def _inputs(
+    formula: Formula, known: dict[str, Any], origin: dict[str, str]
+) -> list[tuple[Quantity, float, str]]:
+    """Return the inputs with their values, but for those that say what holds anyway."""
+    from .symbolic.formula import DENSE
+
+    usual = {q.name: q.default for q in formula.inputs}
+    if not known.get("routed_parameters"):
+        usual |= DENSE
+    found = []
+    for q in formula.inputs:
+        value, said = known.get(q.name, q.default), origin.get(q.name, "default")
+        if not q.constant and value is not None and (said == "given" or value != usual[q.name]):
+            found.append((q, value, said))
+    return found
+
+
+def _as_object(inputs: Sequence[tuple[Quantity, float, str]]) -> dict[str, Any]:
+    return {q.name: {"value": value, "unit": q.unit, "from": said} for q, value, said in inputs}
+
+
+def _shown(value: float, quantity: Quantity) -> str:
+    from .units import digits_of, format_value
+
+    return format_value(value, quantity.unit, max(3, digits_of(value, quantity.unit, 3)))
+
+
+def _print_rest(formula: Formula, inputs: Sequence[tuple[Quantity, float, str]]) -> None:
+    print_text(f"  {formula.meaning}\n")
+    print_columns((f"  {q.name}", _shown(value, q), said) for q, value, said in inputs)
+    print_list("Conventions", formula.conventions)
+    print_text(f"\nImport: from {formula.module} import {formula.name}")
