@@ -49,6 +49,7 @@ MODULES = (
     "ciphers",
     "queueing",
     "serving",
+    "collectives",
     "handful_evidence.price_lists",
     "handful_evidence.measured_racks",
     "handful_evidence.published_tokens",

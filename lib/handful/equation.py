@@ -16,7 +16,7 @@ from typing import Any
 
 import sympy
 
-from .query import TIME, lecture_address, registry
+from .query import TIME, find_formula, lecture_address
 from .symbolic.derivation import Derivation, Step
 from .symbolic.formula import Formula, fill_defaults, stand_ins
 from .symbolic.printing import Plain
@@ -198,7 +198,7 @@ def _source(text: str) -> str:
 
 def formula_entry(name: str) -> dict[str, Any]:
     """Return what the popover of a live number needs to know about its formula."""
-    formula = registry()[name]
+    formula = find_formula(name)
     return {
         "tree": formula.tree(),
         "label": getattr(formula.gives, "label", name),

@@ -56,13 +56,14 @@ def run(options: argparse.Namespace) -> None:
         if settings or options.solve or any(getattr(options, kind) for kind in CHOICES):
             raise UsageError("Values need the name of a formula before them, such as step_time.")
         return _list(options)
-    from .query import find_formula, registry
+    from .query import ALIASES, find_formula, registry
 
-    if len(words) > 1 or words[0] not in registry():
+    name = ALIASES.get(words[0], words[0])
+    if len(words) > 1 or name not in registry():
         if settings or options.solve or "_" in words[0]:
             find_formula(" ".join(words))  # one sentence, which names the nearest
         return _search(" ".join(words), options)
-    formula = registry()[words[0]]
+    formula = registry()[name]
     if options.solve:
         return _solve(formula, settings, options)
     if settings or any(getattr(options, kind) for kind in CHOICES):

@@ -45,6 +45,8 @@ class QueryError(ValueError):
 
 
 AskError = QueryError  # its name in the last edition, until the next one
+# Formulas' names in the last edition, and those that they have now, until the next one.
+ALIASES = {"all_reduce_time": "tensor_parallel_time"}
 
 
 # The lecture
@@ -108,16 +110,15 @@ def registry() -> dict[str, Formula]:
 
 
 def find_formula(name: str) -> Formula:
-    """Return the formula of that name.
+    """Return the formula of that name, or of its name in the last edition.
 
     Raises QueryError, which names the nearest ones, where there is none.
 
-    >>> find_formula("step_tme")
-    Traceback (most recent call last):
-    ...
-    handful.query.QueryError: There is no formula 'step_tme'; the nearest are: step_time, ...
+    >>> find_formula("all_reduce_time").name
+    'tensor_parallel_time'
     """
     formulas = registry()
+    name = ALIASES.get(name, name)
     if name not in formulas:
         raise QueryError(
             f"There is no formula {name!r}; the nearest are: {nearest(name, formulas)}."

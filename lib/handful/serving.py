@@ -13,6 +13,11 @@ share of what it works on, ``kept_share``.
 
 from __future__ import annotations
 
+import warnings
+
+from sympy import Integer
+
+from .collectives import ring_all_reduce_time
 from .experts import communication_time
 from .latency import compute_time, memory_time
 from .racks import copied_weights
@@ -20,12 +25,12 @@ from .symbolic import quantities as q
 from .symbolic.formula import Formula
 
 __all__ = [
-    "all_reduce_time",
     "copied_weight_time",
     "kept_share",
     "overhead_time",
     "served_step_time",
     "served_step_time_apart",
+    "tensor_parallel_time",
 ]
 
 (n, one, g, kept, new, B, d, w_r, layers, tau, up, e_m, e_c, e_n, BW, m, alpha) = (
@@ -55,14 +60,23 @@ _prompts = (
     1 + g * kept
 )  # work for each token of the batch, prompts included: they arrive as answers leave
 
-all_reduce_time = Formula(
-    q.all_reduce_time,
-    2 * layers * 2 * (n - one) * new * B * _prompts * d * w_r / (n * up * one),
-    source="derived",
-    meaning="two all-reduces a layer, each of which sends every activation out and back",
+tensor_parallel_time = Formula(
+    q.tensor_parallel_time,
+    ring_all_reduce_time.expression.xreplace(
+        {
+            q.collective_bytes.symbol: 2 * layers * new * B * _prompts * d * w_r,
+            q.link_bandwidth.symbol: up * one / 2,
+            q.hop_latency.symbol: Integer(0),
+        }
+    ),
+    source="Shoeybi et al. 2019, Megatron-LM; derived",
+    meaning="two all-reduces of all activations in each layer, behind attention and behind the "
+    "feed-forward block, over a whole step",
     conventions=(
         "tensor parallel over all chips",
-        "ring: each chip sends 2 (n − 1)/n of the activations",
+        "a ring, on which each chip sends 2 (n − 1)/n of the activations: half of its bandwidth "
+        "goes either way round, and a switch takes as long",
+        "the latency of hops left out: see overhead_time",
         "prompts at the rate at which answers leave",
     ),
 )
@@ -88,9 +102,9 @@ served_step_time = Formula(
     q.step_time,
     q.memory_time.symbol / e_m
     + q.compute_time.symbol * _prompts / e_c
-    + q.all_reduce_time.symbol / e_n
+    + q.tensor_parallel_time.symbol / e_n
     + q.overhead_time.symbol,
-    using=(memory_time, compute_time, all_reduce_time, overhead_time),
+    using=(memory_time, compute_time, tensor_parallel_time, overhead_time),
     name="served_step_time",
     source="derived",
     meaning="a step of a server under steady load: nothing overlaps, and each term has its "
@@ -129,3 +143,16 @@ kept_share = Formula(
         "the guessing itself left out: one more layer a guess in DeepSeek-V3",
     ),
 )
+
+
+def __getattr__(name: str) -> Formula:
+    """Return a formula under its name in the last edition, for one edition."""
+    if name != "all_reduce_time":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(
+        "serving.all_reduce_time is now serving.tensor_parallel_time; the old name goes with the "
+        "next edition.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return tensor_parallel_time

@@ -38,11 +38,11 @@ from handful import facts, latency, scenario
 from handful.experts import communication_time
 from handful.latency import compute_time, memory_time
 from handful.serving import (
-    all_reduce_time,
     copied_weight_time,
     kept_share,
     served_step_time,
     served_step_time_apart,
+    tensor_parallel_time,
 )
 
 TERMS = (
@@ -253,7 +253,7 @@ def _parts(rows: list[Case], acceptance: float):
                 communication_time(known) * prompts,
             )
         else:
-            memory, traffic = memory_time(known), all_reduce_time(known)
+            memory, traffic = memory_time(known), tensor_parallel_time(known)
         step = np.stack([memory, compute_time(known) * prompts, traffic, known["layers"]], axis=1)
         found[here] = step / (known["kept_share"] * known["tokens_per_step"])[:, None]
     return found

@@ -111,7 +111,7 @@ what_a_server_adds = Explorer(
         Curve(latency.step_time_mixed, "Floor, with prompts", role="reference", scenario=_HERE),
         Curve(latency.memory_time, "Read", scenario=_HERE),
         Curve(
-            serving.all_reduce_time,
+            serving.tensor_parallel_time,
             "All-reduces",
             given={"kept_share": 1, "reduce_bytes": 2},
             scenario=_HERE,

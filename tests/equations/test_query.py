@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from handful import equation, query, serving
 from handful.query import QueryError, evaluate
 from handful.units import format_value
 
@@ -43,3 +44,15 @@ def test_a_count_is_shown_as_a_whole_number(way, fits):
 def test_a_whole_number_of_no_kind_is_refused():
     with pytest.raises(QueryError, match=r"^whole=about in .* is none of up, down and near\.$"):
         evaluate("batch_that_fits whole=about")
+
+
+def test_a_formula_of_the_last_edition_is_found_by_its_old_name():
+    with pytest.warns(DeprecationWarning, match="now serving.tensor_parallel_time"):
+        old = serving.all_reduce_time
+    assert old is serving.tensor_parallel_time is query.find_formula("all_reduce_time")
+    assert query.evaluate("all_reduce_time batch=8 prompt_per_answer=0").formula is old
+    assert equation.formula_entry("all_reduce_time")["label"] == "Tensor parallel time"
+    with pytest.raises(AttributeError, match="has no attribute 'all_reduce'"):
+        _ = serving.all_reduce
+    for former, now in query.ALIASES.items():
+        assert former not in query.registry() and now in query.registry()

@@ -209,8 +209,8 @@ def test_no_server_beats_the_floor():
 def test_terms_can_be_switched_off(devices):
     known = validation.cases()[0].known | {"devices": devices} | OFF
     served, floor = serving.served_step_time(known), latency.step_time_mixed(known)
-    assert served - floor == pytest.approx(serving.all_reduce_time(known), abs=1e-15)
-    assert (serving.all_reduce_time(known) == 0) == (devices == 1)
+    assert served - floor == pytest.approx(serving.tensor_parallel_time(known), abs=1e-15)
+    assert (serving.tensor_parallel_time(known) == 0) == (devices == 1)
 
 
 def test_attention_apart_can_be_switched_off():
@@ -281,7 +281,7 @@ def test_a_guessing_server_works_on_guesses_and_answers_with_what_is_kept():
     step = (
         latency.memory_time(known)
         + latency.compute_time(case.known) * (4 + prompts)
-        + 2 * serving.all_reduce_time(answers) * (4 + prompts) / 4
+        + 2 * serving.tensor_parallel_time(answers) * (4 + prompts) / 4
     )
     assert case.predicted(terms) == pytest.approx(step / kept)
     assert replace(case, known=case.known | {"drafts": 0}).predicted(terms) == pytest.approx(
@@ -393,7 +393,7 @@ def test_ring_all_reduce_moves_what_the_algorithm_moves():
     known = dict(
         devices=n, prompt_per_answer=3, batch=1000, d_model=8192, layers=1, scale_up_bandwidth=450e9
     )
-    assert serving.all_reduce_time(known) == pytest.approx(2 * sent / 450e9)
+    assert serving.tensor_parallel_time(known) == pytest.approx(2 * sent / 450e9)
 
 
 def test_bad_input():

@@ -901,10 +901,10 @@ reduce_bytes = quantity(
     "bytes of one number of an activation in one layer's all-reduce",
     default=2,
 )
-all_reduce_time = quantity(
-    r"t_{\mathrm{reduce}}",
+tensor_parallel_time = quantity(
+    r"t_{\mathrm{tensor}}",
     _time,
-    "time to add up the partial results of chips that share each layer",
+    "time to add up the partial results of chips that share each layer, over all layers",
 )
 layer_overhead = quantity(
     r"t_{1}",
@@ -993,6 +993,49 @@ write_ratio_added = quantity(
     zero=True,
 )
 markup = quantity(r"\mu_{\$}", NONE, "list price over the rent of chips for the same")
+
+section("Collectives")
+collective_bytes = quantity(
+    r"m_{\mathrm{array}}",
+    _byte,
+    "bytes of the whole array that a collective gathers, adds up or rearranges",
+)
+link_bandwidth = quantity(
+    r"\,\mathrm{BW}_{\mathrm{link}}\,",
+    _byte / _time,
+    "rate of one link in one direction: to a neighbour, or to the switch",
+)
+hop_latency = quantity(
+    r"\tau_{\mathrm{hop}}",
+    _time,
+    "time of an empty message to a neighbour, or through a switch to another chip",
+    zero=True,
+)
+torus_axes = quantity(r"n_{\mathrm{axes}}", NONE, "axes of a torus: 1 for a ring", least=1)
+collective_time = quantity(r"t_{\mathrm{collective}}", _time, "time of one collective")
+latency_bound_bytes = quantity(
+    r"m_{\mathrm{latency}}",
+    _byte,
+    "bytes of an array below which latency takes longer than the bytes on their way",
+)
+bisection_bandwidth = quantity(
+    r"\,\mathrm{BW}_{\mathrm{bisection}}\,",
+    _byte / _time,
+    "rate in one direction from one half of the chips to the other",
+)
+oversubscription = quantity(
+    r"\omega_{\mathrm{tree}}",
+    NONE,
+    "rate of the chips below the switches of a tree over the rate that goes on upwards",
+    default=1,
+    printed=True,
+    least=1,
+)
+network_bandwidth = quantity(
+    r"\,\mathrm{BW}_{\mathrm{net}}\,",
+    _byte / (_device * _time),
+    "rate at which one chip sends over all links that a collective uses",
+)
 
 name_quantities(globals())
 
