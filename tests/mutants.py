@@ -50,6 +50,7 @@ MODULES = (
     "queueing",
     "serving",
     "collectives",
+    "sharding",
     "handful_evidence.price_lists",
     "handful_evidence.measured_racks",
     "handful_evidence.published_tokens",

@@ -40,6 +40,7 @@ BRANCHES = {
     "block_tokens",
     "cost_growth",
     "fewest_devices",
+    "pipeline_bubble_with_sharding",  # holds for more chips than those below often draw
 }
 
 

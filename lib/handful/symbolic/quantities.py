@@ -1037,6 +1037,58 @@ network_bandwidth = quantity(
     "rate at which one chip sends over all links that a collective uses",
 )
 
+section("Sharding")
+d_ff = quantity(r"d_{\mathrm{ff}}", NONE, "width of the feed-forward layer")
+feed_forward_matrices = quantity(
+    r"n_{\mathrm{ff}}",
+    NONE,
+    "matrices of weights in a feed-forward layer: 2, or 3 where one is a gate",
+    default=2,
+)
+expert_width = quantity(r"d_{E}", NONE, "width of the feed-forward layer of one expert")
+step_tokens = quantity(r"D_{\mathrm{step}}", _token, "tokens of a step, over all chips")
+balance_tokens = quantity(
+    r"D_{n}^{*}",
+    _token / _device,
+    "tokens of a step for each chip at which two things take equally long",
+)
+tensor_devices = quantity(
+    r"n_{\mathrm{TP}}", _device, "chips that share each matrix: a tensor-parallel group", least=1
+)
+fsdp_devices = quantity(
+    r"n_{\mathrm{FSDP}}",
+    _device,
+    "chips that a group of fully sharded data parallelism (FSDP) has",
+    least=1,
+)
+data_parallel_devices = quantity(
+    r"n_{\mathrm{DP}}", NONE, "copies of a model that train on parts of one batch", least=1
+)
+width_cuts = quantity(
+    r"n_{d}", NONE, "parts that the model's width is cut into, beside that of the layer", least=1
+)
+tensor_bandwidth = quantity(
+    r"\,\mathrm{BW}_{\mathrm{TP}}\,",
+    _byte / (_device * _time),
+    "rate at which one chip sends over the links of its tensor-parallel group",
+)
+fsdp_bandwidth = quantity(
+    r"\,\mathrm{BW}_{\mathrm{FSDP}}\,",
+    _byte / (_device * _time),
+    "rate at which one chip sends over the links that FSDP or data parallelism uses",
+)
+network_ridge = quantity(
+    r"I_{\mathrm{net}}",
+    _flop / _byte,
+    "FLOPs for each byte sent at which arithmetic and network take equally long",
+)
+layer_network_time = quantity(
+    r"t_{\mathrm{net}}", _time / _layer, "time that one layer spends on the network"
+)
+layer_compute_time = quantity(
+    r"t_{\mathrm{ff}}", _time / _layer, "time of the arithmetic of a feed-forward layer"
+)
+
 name_quantities(globals())
 
 # A part cannot exceed its whole: checked wherever a formula takes both.
