@@ -21,7 +21,7 @@ that on a ring, whose chips have two links of that rate:
 
 from __future__ import annotations
 
-from sympy import Eq, Expr, ceiling
+from sympy import Eq, Expr, Integer, ceiling
 
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
@@ -191,7 +191,7 @@ switch_all_gather_time = Formula(
     name="switch_all_gather_time",
     source=_NCCL,
     meaning="every chip gets all shares of the others through its one link",
-    conventions=(*_SWITCH, "in n − 1 steps round a ring, as NCCL may go, so many latencies"),
+    conventions=(*_SWITCH, "in steps round a ring, as NCCL often sends, there are n − 1 latencies"),
 )
 
 switch_reduce_scatter_time = Formula(
@@ -236,6 +236,20 @@ switch_all_reduce_time_in_network = Formula(
         "half of an all-reduce without it where chips are many; for two chips nothing is won",
         "bytes of the whole array",
     ),
+)
+
+all_reduce_bus_bandwidth = Formula(
+    q.link_bandwidth,
+    2 * V * (n - o) / (n * q.collective_time.symbol),
+    name="all_reduce_bus_bandwidth",
+    source=_NCCL,
+    meaning="rate of a chip's link that a measured all-reduce amounts to: nccl-tests' busbw",
+    conventions=(
+        "as if chips added up, without latency; reduction in the switch may show more than a link "
+        "has",
+        "bytes of the whole array, which each chip holds",
+    ),
+    derivation=lambda: _derive_bus_bandwidth(),
 )
 
 # Small arrays, and cuts ---------------------------------------------------------------------------
@@ -320,6 +334,14 @@ def _derive_all_to_all() -> Derivation:
         Eq(time, ring_all_to_all_time.expression),
         "the ways of one chip to all others add up to a quarter of n² hops",
     )
+    return d
+
+
+def _derive_bus_bandwidth() -> Derivation:
+    d = Derivation("The rate of a link, from the time of an all-reduce")
+    d.start(switch_all_reduce_time, "each chip sends 2 (n − 1)/n of the array")
+    d.substitute({"hop_latency": Integer(0)}, "a large array: latency does not show")
+    d.solve("link_bandwidth", "the same link, from the time")
     return d
 
 

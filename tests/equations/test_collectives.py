@@ -3,8 +3,10 @@
 import itertools
 
 import pytest
+import sympy
 
 from handful import collectives
+from handful.symbolic.formula import Formula
 from handful.symbolic.quantities import QuantityError
 from handful_evidence.simulate import collectives as simulated
 
@@ -15,6 +17,10 @@ OF_TORUS = {
     "all_reduce": simulated.all_reduce,
     "all_to_all": simulated.all_to_all,
 }
+
+
+def _derived(thing) -> bool:
+    return isinstance(thing, Formula) and thing._derivation is not None
 
 
 def _time(network, collective, **known):
@@ -104,6 +110,10 @@ def test_nccl_tests_divides_by_the_same_factors():
         assert rate["all_reduce"] * 2 * (n - 1) / n == pytest.approx(port)
         assert rate["all_gather"] * (n - 1) / n == pytest.approx(port)
         assert rate["reduce_scatter"] * (n - 1) / n == pytest.approx(port)
+        time = _time("switch", "all_reduce", **known)
+        assert collectives.all_reduce_bus_bandwidth(known, collective_time=time) == pytest.approx(
+            port
+        )
         # There the size is that of one chip's share.
         assert rate["all_to_all"] / n * (n - 1) / n == pytest.approx(port)
 
@@ -198,6 +208,20 @@ def test_reduction_in_the_switch_gives_the_published_rate():
     old = 1e9 / collectives.switch_all_reduce_time(known, link_bandwidth=300e9) * 7 / 8
     new = 1e9 / collectives.switch_all_reduce_time_in_network(known, link_bandwidth=450e9)
     assert (old, new) == (pytest.approx(150e9), pytest.approx(450e9))
+
+
+def test_reduction_in_the_switch_shows_more_than_the_link_has():
+    """Up to 7/4 of it for eight chips."""
+    known = dict(devices=8, hop_latency=0, collective_bytes=1e9, link_bandwidth=450e9)
+    time = collectives.switch_all_reduce_time_in_network(known)
+    found = collectives.all_reduce_bus_bandwidth(known, collective_time=time)
+    assert found == pytest.approx(7 / 4 * 450e9)
+
+
+@pytest.mark.parametrize("name", [n for n, f in vars(collectives).items() if _derived(f)])
+def test_derivations_end_in_their_formulas(name):
+    formula = getattr(collectives, name)
+    assert sympy.simplify(formula.derivation.result - formula.expression) == 0
 
 
 def test_one_line_with_units_is_enough():

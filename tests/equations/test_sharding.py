@@ -4,15 +4,21 @@ import math
 
 import numpy as np
 import pytest
+import sympy
 from scipy import optimize
 
 from handful import collectives, pipelining, serving, sharding
+from handful.symbolic.formula import Formula
 from handful_evidence.simulate import fabric, pipeline, sharded_layers
 
 # TPU v5p: 4.59e14 FLOP/s in bf16, and two links of 90 GB/s each way along each of three axes
 # (Austin et al. 2025, How to Scale Your Model, tpus).
 AXIS = collectives.torus_network_bandwidth(torus_axes=1, link_bandwidth=90e9)
 V5P = {"peak_flops": 4.59e14, "bytes_per_parameter": 2, "gradient_bytes": 2}
+
+
+def _derived(thing) -> bool:
+    return isinstance(thing, Formula) and thing._derivation is not None
 
 
 # Against layers that are cut up -------------------------------------------------------------------
@@ -138,8 +144,6 @@ def test_the_bubble_with_sharding_is_that_of_a_schedule(tensor, copies):
         micro_batch=micro,
     )
     assert found == pytest.approx(seen.bubble / work)
-    formula = sharding.pipeline_bubble_with_sharding
-    assert (formula.derivation.result - formula.expression).simplify() == 0
 
 
 def test_a_step_is_its_schedule_and_the_exchange_of_gradients():
@@ -353,6 +357,12 @@ def test_a_trillion_parameters_on_3072_chips():
     # Of it arithmetic is most, the network little, as they say of tensor parallelism in a node.
     arithmetic = 6 * 1.008e12 * b * s / (3072 * 312e12) * (1 + bubble)
     assert 0.85 < arithmetic / ideal < 0.95
+
+
+@pytest.mark.parametrize("name", [n for n, f in vars(sharding).items() if _derived(f)])
+def test_derivations_end_in_their_formulas(name):
+    formula = getattr(sharding, name)
+    assert sympy.simplify(formula.derivation.result - formula.expression) == 0
 
 
 def test_arrays_and_one_line_with_units():
