@@ -82,7 +82,6 @@ ring_all_gather_time = Formula(
     source=_BOOK,
     meaning="every chip gets all shares of the others, half of them from either side",
     conventions=_RING,
-    derivation=lambda: _derive_ring(),
 )
 
 ring_reduce_scatter_time = Formula(
@@ -102,7 +101,6 @@ ring_all_reduce_time = Formula(
     source=_BOOK,
     meaning="a reduce-scatter, then an all-gather",
     conventions=_RING,
-    derivation=lambda: _derive_all_reduce(),
 )
 
 ring_all_to_all_time = Formula(
@@ -116,7 +114,6 @@ ring_all_to_all_time = Formula(
         "each chip holds 1/n of the array and sends 1/n of that to each other chip",
         "a quarter of an all-gather where chips are many",
     ),
-    derivation=lambda: _derive_all_to_all(),
 )
 
 line_all_gather_time = Formula(
@@ -292,49 +289,6 @@ fat_tree_bisection_bandwidth = Formula(
 )
 
 # Derivations --------------------------------------------------------------------------------------
-
-
-def _derive_ring() -> Derivation:
-    d = Derivation("An all-gather on a ring")
-    time = q.collective_time.symbol
-    d.start(
-        Eq(time, (n - o) / 2 * (V / n) / W + _half(_chips) * tau),
-        "shares of n − 1 other chips come in, half of them over either link; the farthest takes "
-        "half the way round",
-    )
-    d.claim(
-        Eq(time, ring_all_gather_time.expression),
-        "the share of a chip shrinks as their number grows: together they stay the whole array",
-    )
-    return d
-
-
-def _derive_all_reduce() -> Derivation:
-    d = Derivation("An all-reduce on a ring")
-    time = q.collective_time.symbol
-    d.start(
-        Eq(time, ring_reduce_scatter_time.expression + ring_all_gather_time.expression),
-        "each chip first gets the sum of one share, then all others' sums",
-    )
-    d.claim(Eq(time, ring_all_reduce_time.expression), "both take the same time")
-    return d
-
-
-def _derive_all_to_all() -> Derivation:
-    d = Derivation("An all-to-all on a ring")
-    time = q.collective_time.symbol
-    d.start(
-        Eq(
-            time,
-            n * V * (o / n) ** 2 * _way(_chips) / (2 * n * W) + _half(_chips) * tau,
-        ),
-        "n chips send a piece to each other chip, all hops of which load the links, two a chip",
-    )
-    d.claim(
-        Eq(time, ring_all_to_all_time.expression),
-        "the ways of one chip to all others add up to a quarter of n² hops",
-    )
-    return d
 
 
 def _derive_bus_bandwidth() -> Derivation:

@@ -242,7 +242,6 @@ sequence_parallel_time = Formula(
         _RATE,
         "latency left out",
     ),
-    derivation=lambda: _derive_sequence_parallel(),
 )
 
 # Inference ----------------------------------------------------------------------------------------
@@ -465,20 +464,6 @@ def _derive_fsdp_tensor() -> Derivation:
         "square both sides",
     )
     d_.solve("balance_tokens", "the width of the model cancels")
-    return d_
-
-
-def _derive_sequence_parallel() -> Derivation:
-    d_ = Derivation("Sequence parallelism moves what tensor parallelism moves")
-    d_.start(
-        Eq(_net, 2 * _all_reduce(T * d * w_r, Y, N_y)),
-        "tensor parallelism: an all-reduce behind attention, another behind the feed-forward layer",
-    )
-    d_.claim(
-        Eq(_net, sequence_parallel_time.expression),
-        "an all-reduce is a reduce-scatter and an all-gather: between them, each chip keeps some "
-        "tokens only",
-    )
     return d_
 
 

@@ -1050,7 +1050,7 @@ step_tokens = quantity(r"D_{\mathrm{step}}", _token, "tokens of a step, over all
 balance_tokens = quantity(
     r"D_{n}^{*}",
     _token / _device,
-    "tokens of a step for each chip at which two things take equally long",
+    "tokens of a step for each chip at which the network takes as long as arithmetic, or reading",
 )
 tensor_devices = quantity(
     r"n_{\mathrm{TP}}", _device, "chips that share each matrix: a tensor-parallel group", least=1
