@@ -32,6 +32,7 @@ MODULES = (
     "latency",
     "balance",
     "sparsity",
+    "matmul",
     "overtraining",
     "chinchilla",
     "lifetime_cost",

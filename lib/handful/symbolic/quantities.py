@@ -1089,6 +1089,40 @@ layer_compute_time = quantity(
     r"t_{\mathrm{ff}}", _time / _layer, "time of the arithmetic of a feed-forward layer"
 )
 
+section("One matrix product")
+matmul_tokens = quantity(
+    r"B_{\mathrm{rows}}",
+    _token,
+    "tokens whose activations are multiplied by one matrix of weights",
+)
+inner_width = quantity(
+    r"d_{\mathrm{inner}}", NONE, "width that a product sums over: numbers in a token's input"
+)
+outer_width = quantity(r"d_{\mathrm{outer}}", NONE, "numbers in a token's result")
+result_bytes = quantity(
+    r"w_{\mathrm{result}}", _byte / _token, "bytes of one number of a product's result"
+)
+matmul_flops = quantity(r"X_{\mathrm{matmul}}", _flop, "FLOPs of one matrix product")
+matmul_bytes = quantity(
+    r"m_{\mathrm{matmul}}", _byte, "bytes that one matrix product reads and writes"
+)
+matmul_time = quantity(r"t_{\mathrm{matmul}}", _time, "time of one matrix product")
+matmul_critical_batch = quantity(
+    r"B_{\mathrm{rows}}^{*}",
+    _token,
+    "tokens at which a product's arithmetic takes as long as its bytes",
+)
+matmul_least_width = quantity(
+    r"d_{\min}", NONE, "width of a square matrix below which no batch is large enough"
+)
+matmul_utilisation = quantity(
+    r"\upsilon_{\mathrm{matmul}}",
+    NONE,
+    "share of the peak rate that a matrix product reaches at best",
+    unit="%",
+    upper=1,
+)
+
 name_quantities(globals())
 
 # A part cannot exceed its whole: checked wherever a formula takes both.
