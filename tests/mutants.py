@@ -46,6 +46,7 @@ MODULES = (
     "tiers",
     "memory_wall",
     "reversible",
+    "training_memory",
     "perturbation_growth",
     "ciphers",
     "queueing",

@@ -421,6 +421,11 @@ critical_tokens = Formula(
     conventions=(
         "gradients are all-reduced while the backward pass runs: 2 w_g bytes out for 2c FLOPs a "
         "token and weight",
+        "the bandwidth is that of one chip's port: every chip sends all its gradients through it, "
+        "19,780 tokens for an H100",
+        "where the chips of a node add up their gradients first, one sum leaves through all their "
+        "ports: with the node's bandwidth in the port's place, 400 GB/s for 8 of H100, the source "
+        "has 2,475",
         "a dense model, or the experts that a chip holds",
     ),
     derivation=lambda: _derive_critical_tokens(),

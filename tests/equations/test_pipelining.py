@@ -332,6 +332,17 @@ def test_critical_tokens_as_the_scaling_book_has_them():
     assert tokens == pytest.approx(2550, rel=1e-3)
 
 
+def test_critical_tokens_of_a_port_and_of_a_node():
+    """A chip's port asks for eight times as many tokens as a node of eight that adds up first.
+
+    Austin et al. count what leaves the node, 400 GB/s for H100, and get 2,475.
+    """
+    port = get("accelerators", "H100 SXM")["scaleout_bw_per_chip_one_direction_bytes_per_s"]
+    known = dict(gradient_bytes=2, peak_flops=989e12)
+    assert p.critical_tokens(known, scale_out_bandwidth=port) == pytest.approx(19_780)
+    assert p.critical_tokens(known, scale_out_bandwidth=8 * port) == pytest.approx(2475, rel=2e-3)
+
+
 def test_a_rack_is_bandwidth_more_than_capacity():
     rows = {row["name"]: row for row in p.domains()}
     new, old = rows["GB200 NVL72"], rows["H100 SXM"]

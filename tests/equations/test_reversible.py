@@ -181,6 +181,21 @@ def test_the_rent_of_memory_reaches_the_price_of_computing():
     assert short == pytest.approx(2 * reversible.activation_advantage(training) * drain, rel=1e-12)
 
 
+def test_checkpoints_as_the_scaling_book_counts_them():
+    """Austin et al. keep 20 numbers a unit of width: 84 TB, or 4.2 TB of inputs alone.
+
+    Ours adds the layer at work, as the convention says: 5.5 TB.
+    """
+    run = dict(micro_batch=4e6 / 8192, sequence_tokens=8192, layers=64)
+    run |= dict(d_model=8192, activation_bytes=2, layer_activation_bytes=2 * 20 * 8192)
+    stored = {name: run[name] for name in run if name not in ("d_model", "activation_bytes")}
+    assert reversible.activation_memory_stored(stored) == pytest.approx(84e12, rel=2e-3)
+    whole = reversible.activation_memory_checkpointed(run)
+    at_work = reversible.activation_memory_stored(stored, layers=1)
+    assert whole - at_work == pytest.approx(4.19e12, rel=2e-3)
+    assert whole == pytest.approx(5.5e12, rel=2e-3)
+
+
 def test_the_derivation_ends_in_its_formula():
     assert (
         reversible.cache_breakeven_hold.derivation.result

@@ -1123,6 +1123,64 @@ matmul_utilisation = quantity(
     upper=1,
 )
 
+section("Memory in training")
+trained_weight_bytes = quantity(
+    r"w_{\theta}",
+    _byte / _parameter,
+    "bytes in which training keeps a weight for its passes",
+    default=2,
+    printed=True,
+)
+trained_gradient_bytes = quantity(
+    r"w_{\nabla}",
+    _byte / _parameter,
+    "bytes in which training keeps a weight's gradient",
+    default=2,
+    printed=True,
+    zero=True,
+)
+optimiser_bytes = quantity(
+    r"w_{\mathrm{opt}}",
+    _byte / _parameter,
+    "bytes that the optimiser keeps for each weight",
+    default=12,
+    printed=True,
+    zero=True,
+)
+training_state_memory = quantity(
+    r"m_{\mathrm{state}}", _byte, "memory of weights, gradients and optimiser state"
+)
+devices_to_train = quantity(
+    r"n_{\mathrm{train}}", _device, "chips whose memory the state and the activations fill"
+)
+tensor_devices = quantity(
+    r"n_{\mathrm{TP}}", _device, "chips that share each layer's matrices", least=1
+)
+replicated_bytes_per_width = quantity(
+    r"w_{\mathrm{copies}}",
+    _byte / (_token * _layer),
+    "bytes for each unit of width that every chip of a layer keeps",
+    default=10,
+    zero=True,
+)
+kv_heads = quantity(r"n_{\mathrm{KV}}", NONE, "heads of keys and values of one layer")
+head_width = quantity(r"d_{\mathrm{head}}", NONE, "numbers in one head's query, and in its key")
+value_width = quantity(r"d_{\mathrm{value}}", NONE, "numbers in one head's value")
+feed_forward_width = quantity(
+    r"d_{\mathrm{ff}}",
+    NONE,
+    "numbers between a feed-forward part's matrices, over all experts that a token uses",
+)
+query_latent_width = quantity(
+    r"d_{\mathrm{Q}}", NONE, "numbers in the latent vector that queries are computed from"
+)
+kv_latent_width = quantity(
+    r"d_{\mathrm{KV}}", NONE, "numbers in the latent vector of keys and values"
+)
+rotary_width = quantity(
+    r"d_{\mathrm{rope}}", NONE, "numbers of a key that carry its position, for all heads together"
+)
+
 name_quantities(globals())
 
 # A part cannot exceed its whole: checked wherever a formula takes both.
@@ -1131,4 +1189,5 @@ PARTS = (
     (routed_parameters, total_parameters),
     (active_experts, experts),
     (one_device, devices),
+    (replicated_bytes_per_width, bytes_per_width),
 )
