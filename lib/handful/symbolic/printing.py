@@ -10,6 +10,8 @@ without.
 'sqrt(w*(P - 1)/t)'
 >>> Latex({"order": "none"}).doprint(-work / (overhead - stages))
 '\\frac{w}{P - t}'
+>>> Plain({"order": "none"}).doprint(sqrt(work / (6 * overhead)))  # SymPy has sqrt(6)/6 in front
+'sqrt(w/(6*t))'
 """
 
 from __future__ import annotations
@@ -55,10 +57,13 @@ def under_one_root(product: sympy.Mul) -> tuple[sympy.Expr, sympy.Expr] | None:
     roots = [arg for arg in product.args if arg.is_Pow and abs(arg.exp) == sympy.Rational(1, 2)]
     if len(roots) < 2:
         return None
-    return (
-        sympy.Mul(*(arg for arg in product.args if arg not in roots)),
-        sympy.Mul(*(arg.base ** (2 * arg.exp) for arg in roots)),
-    )
+    before = sympy.Mul(*(arg for arg in product.args if arg not in roots))
+    under = sympy.Mul(*(arg.base ** (2 * arg.exp) for arg in roots))
+    # SymPy has sqrt(6)/6 for one over the root of 6.
+    factor, number = before.as_coeff_Mul()[0], under.as_coeff_Mul()[0]
+    if factor.is_Rational and number.is_Integer and number > 1 and factor.q % number == 0:
+        before, under = before * number, under / number**2
+    return before, under
 
 
 def in_tens(product: sympy.Mul) -> tuple[sympy.Expr, list[sympy.Expr]] | None:
