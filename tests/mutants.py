@@ -33,6 +33,7 @@ MODULES = (
     "balance",
     "sparsity",
     "matmul",
+    "chip",
     "overtraining",
     "chinchilla",
     "lifetime_cost",

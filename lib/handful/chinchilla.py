@@ -21,19 +21,21 @@ describe those runs badly, and the refit agrees with the rule.  Both fits live i
 ...     for name in ("hoffmann", "besiroglu")
 ... ]
 [92.5, 16.1]
+>>> round(compute_optimal_parameters_by_rule(budget, tokens_per_parameter=20) / 1e9)  # billions
+69
 """
 
 from __future__ import annotations
 
 import math
 
-from sympy import Eq, Max
+from sympy import Eq, Max, sqrt
 
 from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
 
-N, D, u, v, c, h, C, floor, A, A_d, alpha, beta, ell = (
+N, D, u, v, c, h, C, floor, A, A_d, alpha, beta, ell, tau = (
     quantity.symbol
     for quantity in (
         q.active_parameters,
@@ -49,6 +51,7 @@ N, D, u, v, c, h, C, floor, A, A_d, alpha, beta, ell = (
         q.size_exponent,
         q.data_exponent,
         q.validation_loss,
+        q.tokens_per_parameter,
     )
 )
 
@@ -94,6 +97,33 @@ optimal_tokens_per_parameter = Formula(
     meaning="tokens for each parameter at the optimum: constant only where both exponents are "
     "equal",
     conventions=_FITTED,
+)
+
+_RULE = (
+    "6 FLOPs for each weight and token",
+    "20 tokens for each parameter by the rule, at any budget: the fits' ratio moves with it",
+    "dense models, one pass over the data",
+)
+
+compute_optimal_parameters_by_rule = Formula(
+    q.compute_optimal_parameters,
+    sqrt(C / (h * c * tau)),
+    name="compute_optimal_parameters_by_rule",
+    source="Hoffmann et al. 2022, approaches 1 and 2",
+    meaning="size that this many FLOPs train best, by the rule of so many tokens for each "
+    "parameter",
+    conventions=_RULE,
+    derivation=lambda: _derive_rule("active_parameters"),
+)
+
+compute_optimal_tokens_by_rule = Formula(
+    q.compute_optimal_tokens,
+    sqrt(C * tau / (h * c)),
+    name="compute_optimal_tokens_by_rule",
+    source="Hoffmann et al. 2022, approaches 1 and 2",
+    meaning="tokens that go with it by the same rule",
+    conventions=_RULE,
+    derivation=lambda: _derive_rule("pretraining_tokens"),
 )
 
 tokens_at_budget = Formula(
@@ -277,4 +307,15 @@ def _derive_optimum() -> Derivation:
         "at the bottom, a per cent more size gains what a per cent fewer tokens lose",
     )
     d.claim(Eq(N, compute_optimal_parameters.expression), "gather the powers of the size")
+    return d
+
+
+def _derive_rule(wanted: str) -> Derivation:
+    d = Derivation("The best size and the best length by a rule of tokens for each parameter")
+    d.start(Eq(C, h * c * N * D), "6 FLOPs for each weight and token")
+    if wanted == "active_parameters":
+        d.substitute({"pretraining_tokens": tau * N}, "so many tokens for each parameter")
+    else:
+        d.substitute({"active_parameters": D / tau}, "so many tokens for each parameter")
+    d.solve(wanted, "both grow with the square root of the budget")
     return d

@@ -72,6 +72,41 @@ def test_the_rule_of_twenty_is_that_of_the_first_two_approaches():
     assert PUBLISHED[-1][3] / PUBLISHED[-1][0] > 6 * PUBLISHED[0][3] / PUBLISHED[0][0]
 
 
+# Hoffmann et al. 2022, table 3: FLOPs that approach 1 asks for, for the sizes above
+BUDGETS = (1.92e19, 1.21e20, 1.23e22, 5.76e23, 3.85e24, 9.90e24, 3.43e25, 1.27e26, 1.30e28)
+
+
+def test_the_rule_gives_chinchilla_itself():
+    """Gopher's budget of 5.76e23 FLOPs made a model of 70 billion and 1.4 trillion tokens."""
+    rule = dict(training_flops=5.76e23, tokens_per_parameter=20)
+    size, tokens = (
+        formula(rule)
+        for formula in (c.compute_optimal_parameters_by_rule, c.compute_optimal_tokens_by_rule)
+    )
+    assert size == pytest.approx(70e9, rel=0.011) and tokens == pytest.approx(1.4e12, rel=0.011)
+    assert tokens / size == pytest.approx(20)
+    assert o.training_flops(active_parameters=size, pretraining_tokens=tokens) == pytest.approx(
+        5.76e23
+    )
+
+
+@pytest.mark.parametrize(
+    "size, tokens, budget",
+    [(row[0], row[1], budget) for row, budget in zip(PUBLISHED, BUDGETS, strict=True)],
+)
+def test_the_rule_beside_the_paper_s_table(size, tokens, budget):
+    """The rule's sizes are within 5 % of table 3, its tokens within 9 %.
+
+    With the ratio of each row in place of 20 both are the row's, as far as it is rounded.
+    """
+    rule = dict(training_flops=budget, tokens_per_parameter=20)
+    assert c.compute_optimal_parameters_by_rule(rule) == pytest.approx(size, rel=0.05)
+    assert c.compute_optimal_tokens_by_rule(rule) == pytest.approx(tokens, rel=0.09)
+    own = rule | dict(tokens_per_parameter=tokens / size)
+    assert c.compute_optimal_parameters_by_rule(own) == pytest.approx(size, rel=0.025)
+    assert c.compute_optimal_tokens_by_rule(own) == pytest.approx(tokens, rel=0.025)
+
+
 @pytest.mark.parametrize("size, published", [(row[0], row[3]) for row in PUBLISHED])
 def test_the_fit_as_published_is_the_paper_s_third_approach(size, published):
     """The fit agrees within a fifth over ten decades of budget.

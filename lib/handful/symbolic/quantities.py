@@ -1181,6 +1181,41 @@ rotary_width = quantity(
     r"d_{\mathrm{rope}}", NONE, "numbers of a key that carry its position, for all heads together"
 )
 
+section("A chip from its parts")
+chip_cores = quantity(
+    r"n_{\mathrm{cores}}",
+    _device**-1,
+    "cores of one chip: on a GPU, its streaming multiprocessors",
+    unit="1",
+)
+multiply_adds_per_cycle = quantity(
+    r"n_{\mathrm{FMA}}",
+    _parameter * _token,
+    "multiply-adds that one core finishes in one cycle",
+    unit="1",
+)
+clock_rate = quantity(r"\nu_{\mathrm{clock}}", _time**-1, "cycles a second", unit="1")
+array_width = quantity(r"d_{\mathrm{array}}", NONE, "cells on one side of a square systolic array")
+chip_arrays = quantity(r"n_{\mathrm{arrays}}", _device**-1, "systolic arrays of one chip", unit="1")
+bytes_per_cycle = quantity(
+    r"w_{\mathrm{cycle}}", _byte, "bytes that one core reads from its own memory in one cycle"
+)
+on_chip_bandwidth = quantity(
+    r"\,\mathrm{BW}_{\mathrm{chip}}\,",
+    _byte / (_device * _time),
+    "rate at which all cores of one chip read their own memories",
+)
+memory_stacks = quantity(
+    r"n_{\mathrm{stacks}}", _device**-1, "stacks of memory beside one chip", unit="1"
+)
+pins_per_stack = quantity(r"n_{\mathrm{pins}}", NONE, "data pins of one stack of memory")
+pin_rate = quantity(
+    r"r_{\mathrm{pin}}", Dimension(bit=1, time=-1), "bits a second on one data pin", unit="1"
+)
+bits_per_byte = quantity(
+    r"z_{8}", Dimension(bit=1, byte=-1), "bits in a byte", unit="1", default=8, constant=True
+)
+
 name_quantities(globals())
 
 # A part cannot exceed its whole: checked wherever a formula takes both.
