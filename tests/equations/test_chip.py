@@ -6,7 +6,7 @@ from handful import balance, chip
 from handful.facts import get
 
 # Cores, multiply-adds of each in a cycle, clock: NVIDIA's whitepapers of V100, A100 and H100; the
-# scaling book's chapter on GPUs for B200 (its tensor cores do 2 × 1,024 in a cycle, at 1.86 GHz).
+# scaling book's chapter on GPUs for B200 (2,048 FLOPs of each tensor core in a cycle, at 1.86 GHz).
 CORES = {
     "V100": (80, 8 * 64, 1.53e9, 125e12),
     "A100": (108, 4 * 256, 1.41e9, 312e12),
