@@ -1172,7 +1172,10 @@ feed_forward_width = quantity(
     "numbers between a feed-forward part's matrices, over all experts that a token uses",
 )
 query_latent_width = quantity(
-    r"d_{\mathrm{Q}}", NONE, "numbers in the latent vector that queries are computed from"
+    r"d_{\mathrm{Q}}",
+    NONE,
+    "numbers in the latent vector that queries are computed from; 0 where there is none",
+    zero=True,
 )
 kv_latent_width = quantity(
     r"d_{\mathrm{KV}}", NONE, "numbers in the latent vector of keys and values"
