@@ -18,7 +18,7 @@ bytes.  FLOP counts a multiply-add as two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from . import facts
 from .units import format_value
@@ -26,6 +26,8 @@ from .units import format_value
 
 class ShapeError(ValueError):
     """A shape that contradicts itself, or a count that is not defined for it."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,12 @@ class Shape:
     latent (`kv_lora_rank` above 0, with the widths of the parts of a head), any of the first three
     with windowed layers (`full_attention_layers` below `layers`), with one KV set for
     `layers_per_kv` neighbouring layers, or compressed (`compressed_layers`, pairs of tokens per
-    cached entry and number of layers).
+    cached entry and number of layers).  Latent attention may choose its tokens by an indexer of
+    `indexer_heads` heads of `indexer_dim`, in `indexer_layers` of the layers (all where None).
+
+    `qk_norm` puts a norm of width `head_dim` on queries and one on keys; where `qk_norm_whole`,
+    each spans all heads.  `shared_gate` weighs the shared experts by one output a token.  `notes`
+    are sentences about what a configuration left open (`handful.model_config.read_config`).
 
     Feed-forward blocks: three matrices where `gated`, else two.  The first or other `dense_layers`
     layers hold one block of width `ffn_dim`; the rest hold `routed_experts` of width `expert_dim`,
@@ -72,8 +79,11 @@ class Shape:
     v_head_dim: int = 0
     compressed_layers: tuple[tuple[int, int], ...] = ()
     indexer_dim: int = 0
+    indexer_heads: int = 0
+    indexer_layers: int | None = None
     attention_bias: str = "none"
     qk_norm: bool = False
+    qk_norm_whole: bool = False
     attention_sinks: bool = False
     # feed-forward
     gated: bool = True
@@ -82,12 +92,15 @@ class Shape:
     routed_experts: int = 0
     active_experts: int = 0
     shared_experts: int = 0
+    shared_gate: bool = False
     expert_dim: int = 0
     dense_layers: int = 0
     router_bias: bool = False
     # norms
     norms_per_layer: int = 2
     norm_bias: bool = False
+    # where it comes from
+    notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("layers", "d_model", "heads", "kv_heads", "head_dim", "vocab"):
@@ -110,6 +123,11 @@ class Shape:
                 f"{self.name}: {self.windowed_layers} layers are windowed, so window_tokens "
                 "must be above 0."
             )
+        if not 0 <= self.indexing_layers <= self.layers:
+            raise ShapeError(
+                f"{self.name}: indexer_layers must be between 0 and {self.layers}; "
+                f"got {self.indexer_layers}."
+            )
         if self.active_experts > self.routed_experts:
             raise ShapeError(
                 f"{self.name}: active_experts must be at most routed_experts; got "
@@ -130,6 +148,13 @@ class Shape:
     def windowed_layers(self) -> int:
         """Return the number of layers that keep a window only."""
         return self.layers - self.full_layers
+
+    @property
+    def indexing_layers(self) -> int:
+        """Return the number of layers of latent attention that have an indexer of their own."""
+        if not self.indexer_heads:
+            return 0
+        return self.layers if self.indexer_layers is None else self.indexer_layers
 
     @property
     def expert_layers(self) -> int:
@@ -164,7 +189,13 @@ def _attention_weights(s: Shape) -> int:
         )
         latent = d * (s.kv_lora_rank + s.rope_dim)
         unpacked = s.kv_lora_rank * s.heads * (s.nope_dim + s.v_head_dim)
-        return s.layers * (query + latent + unpacked + s.heads * s.v_head_dim * d)
+        # An indexer scores tokens with small heads of its own: queries, one key, a weight a head.
+        heads = s.indexer_heads
+        indexer = (s.q_lora_rank or d) * heads * s.indexer_dim + d * s.indexer_dim + d * heads
+        return (
+            s.layers * (query + latent + unpacked + s.heads * s.v_head_dim * d)
+            + s.indexing_layers * indexer
+        )
     q, kv = s.heads * s.head_dim, s.kv_heads * s.head_dim
     biased = s.attention_bias != "none"
     every = d * q + _bias(q, biased) + q * d + _bias(d, s.attention_bias == "all")
@@ -181,10 +212,12 @@ def _block(s: Shape, width: int) -> int:
 
 def _norm_weights(s: Shape) -> int:
     norm = s.d_model * (2 if s.norm_bias else 1)
-    inside = 2 * s.head_dim if s.qk_norm else 0
+    normed_heads = s.heads + s.kv_heads if s.qk_norm_whole else 2
+    inside = normed_heads * s.head_dim if s.qk_norm else 0
     if s.latent:
         inside += s.kv_lora_rank + s.q_lora_rank
-    return s.layers * (s.norms_per_layer * norm + inside) + norm
+    of_indexers = s.indexing_layers * 2 * s.indexer_dim  # a LayerNorm's weight and bias
+    return s.layers * (s.norms_per_layer * norm + inside) + of_indexers + norm
 
 
 def breakdown(s: Shape) -> dict[str, int]:
@@ -211,7 +244,8 @@ def breakdown(s: Shape) -> dict[str, int]:
         "attention": _attention_weights(s),
         "dense feed-forward": dense * _block(s, s.ffn_dim),
         "routed experts": s.expert_layers * s.routed_experts * _block(s, s.expert_dim),
-        "shared experts": s.expert_layers * s.shared_experts * _block(s, s.expert_dim),
+        "shared experts": s.expert_layers
+        * (s.shared_experts * _block(s, s.expert_dim) + _bias(s.d_model, s.shared_gate)),
         "router": s.expert_layers * s.routed_experts * s.d_model + bias,
         "norms": _norm_weights(s),
     }
@@ -320,7 +354,9 @@ def prediction_parameters(s: Shape) -> int:
     >>> total_parameters(air) + prediction_parameters(air)  # the checkpoint's own count
     110468824832
     """
-    layer = breakdown(replace(s, layers=1, dense_layers=0, full_attention_layers=None))
+    layer = breakdown(
+        replace(s, layers=1, dense_layers=0, full_attention_layers=None, indexer_layers=None)
+    )
     inside = sum(layer.values()) - layer["input embedding"] - layer["output head"] - s.d_model
     return inside + 2 * s.d_model**2 + 3 * s.d_model + 2 * s.vocab * s.d_model
 
@@ -329,9 +365,9 @@ def kv_elements_per_token(s: Shape) -> float:
     """Count the elements of cache that one more token of context adds, over all layers.
 
     Windowed layers add nothing once their window is full.  Latent attention caches `kv_lora_rank` +
-    `rope_dim` a layer.  A compressed layer caches one vector for keys and values together (and one
-    for the indexer, on the layers that select) per group of tokens, so that the result may be a
-    fraction.
+    `rope_dim` a layer, and one key of `indexer_dim` in a layer with an indexer.  A compressed layer
+    caches one vector for keys and values together (and one for the indexer, on the layers that
+    select) per group of tokens, so that the result may be a fraction.
 
     >>> kv_elements_per_token(shape("Llama 3.1 405B"))
     258048
@@ -347,7 +383,7 @@ def kv_elements_per_token(s: Shape) -> float:
         )
         return int(shares) if shares == int(shares) else shares
     if s.latent:
-        return s.full_layers * (s.kv_lora_rank + s.rope_dim)
+        return s.full_layers * (s.kv_lora_rank + s.rope_dim) + s.indexing_layers * s.indexer_dim
     return 2 * -(-s.full_layers // s.layers_per_kv) * s.kv_heads * s.head_dim
 
 
@@ -373,7 +409,8 @@ def attention_flops_per_pair(s: Shape, absorbed: bool = True) -> int:
     x head_dim.  Latent attention has two forms.  `absorbed` (how decoding runs) works on the cached
     latent itself, with scores of width `kv_lora_rank` + `rope_dim` and sums of width
     `kv_lora_rank`; the plain form (how prefill runs) first unpacks keys and values and is cheaper
-    per pair.
+    per pair.  An indexer's scores are added, and attention is counted over every token, of which
+    an indexer lets only some through: then the count is an upper bound.
 
     >>> attention_flops_per_pair(shape("Llama 3.1 70B")) == 4 * 64 * 128 * 80
     True
@@ -385,10 +422,12 @@ def attention_flops_per_pair(s: Shape, absorbed: bool = True) -> int:
         raise ShapeError(
             f"{s.name}: attention over compressed tokens has no fixed cost per context token."
         )
-    if s.latent and absorbed:
-        return 2 * s.heads * (2 * s.kv_lora_rank + s.rope_dim) * s.full_layers
     if s.latent:
-        return 2 * s.heads * (s.nope_dim + s.rope_dim + s.v_head_dim) * s.full_layers
+        width = (
+            2 * s.kv_lora_rank + s.rope_dim if absorbed else s.nope_dim + s.rope_dim + s.v_head_dim
+        )
+        scores = s.indexing_layers * s.indexer_heads * s.indexer_dim
+        return 2 * (s.full_layers * s.heads * width + scores)
     return 4 * s.heads * s.head_dim * s.full_layers
 
 
@@ -422,7 +461,9 @@ def of_row(row: facts.Row) -> Shape:
     What the row leaves empty takes the default.
     """
     given = {
-        f.name: row[f.name] for f in fields(Shape) if f.name != "name" and row[f.name] is not None
+        f.name: row[f.name]
+        for f in fields(Shape)
+        if f.name != "name" and row.get(f.name) is not None  # the table lacks what no row needs
     }
     if "compressed_layers" in given:
         pairs = (pair.split(":") for pair in given["compressed_layers"].split())

@@ -71,6 +71,19 @@ export const FIELDS = {
     field("nope_dim", "The rest of a head's key", "latent", { ...zero, max: 8192 }),
     field("v_head_dim", "Size of a head's value", "latent", { ...zero, max: 8192 }),
     field("q_lora_rank", "Rank of the queries", "latent", { blank: "full", ...zero, max: 65536 }),
+    field("indexer_heads", "Heads of an indexer that chooses tokens", "latent", {
+      blank: "none",
+      ...zero,
+      max: 4096,
+    }),
+    field("indexer_dim", "Size of such a head", "latent", { blank: "none", ...zero, max: 8192 }),
+    field("indexer_layers", "Layers with an indexer of their own", "latent", {
+      unit: "layer",
+      blank: "all",
+      min: 0,
+      max: 2000,
+      default: null,
+    }),
     field("window_tokens", "Window of the windowed layers (tokens)", "attention", {
       unit: "token",
       blank: "none",
@@ -114,7 +127,9 @@ export const FIELDS = {
       ],
     }),
     field("qk_norm", "Queries and keys are normalised", "fine", { type: "bool" }),
+    field("qk_norm_whole", "These norms span all heads", "fine", { type: "bool" }),
     field("attention_sinks", "A sink for each head", "fine", { type: "bool" }),
+    field("shared_gate", "A gate weighs the shared experts", "fine", { type: "bool" }),
     field("ffn_bias", "Biases in feed-forward blocks", "fine", { type: "bool" }),
     field("router_bias", "A bias for each expert in the router", "fine", { type: "bool" }),
     field("norms_per_layer", "Norms in a layer", "fine", { min: 0, max: 8, default: 2 }),
@@ -284,6 +299,19 @@ function expertContradictions(s, say) {
     say("ffn_dim", "Layers with no experts need the width of a dense feed-forward block.");
 }
 
+/**
+ * @param {import('./shapes.js').Shape} s
+ * @param {Say} say
+ */
+function indexerContradictions(s, say) {
+  if (s.indexer_heads && !s.indexer_dim) say("indexer_dim", "An indexer's heads need a size.");
+  if ((s.indexer_layers ?? 0) > s.layers)
+    say(
+      "indexer_layers",
+      `Layers with an indexer are at most all ${s.layers}; ${s.indexer_layers} were given.`,
+    );
+}
+
 // What the fields of a model contradict in each other: [field, sentence].
 /**
  * @param {import('./shapes.js').Shape} s
@@ -309,6 +337,7 @@ function contradictions(s) {
     );
   if (latent && !s.v_head_dim)
     say("v_head_dim", "Latent attention needs the size of a head's value.");
+  indexerContradictions(s, say);
   const full = s.full_attention_layers ?? s.layers;
   if (full > s.layers)
     say(
@@ -349,10 +378,20 @@ function settled(kind, values) {
       kv_heads: values.heads,
       head_dim: Number(values.nope_dim) + Number(values.rope_dim) || values.head_dim,
     });
-  else for (const name of ["rope_dim", "nope_dim", "v_head_dim", "q_lora_rank"]) values[name] = 0;
+  else {
+    for (const name of ["rope_dim", "nope_dim", "v_head_dim", "q_lora_rank"]) values[name] = 0;
+    values.indexer_heads = 0;
+  }
+  if (!values.indexer_heads) Object.assign(values, { indexer_dim: 0, indexer_layers: null });
+  if (!values.qk_norm) values.qk_norm_whole = false;
   if (!values.routed_experts)
-    for (const name of ["active_experts", "shared_experts", "expert_dim", "dense_layers"])
-      values[name] = 0;
+    Object.assign(values, {
+      active_experts: 0,
+      shared_experts: 0,
+      shared_gate: false,
+      expert_dim: 0,
+      dense_layers: 0,
+    });
   if (!values.window_tokens && values.full_attention_layers === values.layers)
     values.full_attention_layers = null;
   return values;

@@ -22,8 +22,12 @@
  * @property {number} rope_dim
  * @property {number} nope_dim
  * @property {number} v_head_dim
+ * @property {number} indexer_dim
+ * @property {number} indexer_heads
+ * @property {number | null} indexer_layers
  * @property {"none" | "qkv" | "all"} attention_bias
  * @property {boolean} qk_norm
+ * @property {boolean} qk_norm_whole
  * @property {boolean} attention_sinks
  * @property {boolean} gated
  * @property {number} ffn_dim
@@ -31,6 +35,7 @@
  * @property {number} routed_experts
  * @property {number} active_experts
  * @property {number} shared_experts
+ * @property {boolean} shared_gate
  * @property {number} expert_dim
  * @property {number} dense_layers
  * @property {boolean} router_bias
@@ -50,8 +55,12 @@ export const DEFAULTS = {
   rope_dim: 0,
   nope_dim: 0,
   v_head_dim: 0,
+  indexer_dim: 0,
+  indexer_heads: 0,
+  indexer_layers: null,
   attention_bias: "none",
   qk_norm: false,
+  qk_norm_whole: false,
   attention_sinks: false,
   gated: true,
   ffn_dim: 0,
@@ -59,6 +68,7 @@ export const DEFAULTS = {
   routed_experts: 0,
   active_experts: 0,
   shared_experts: 0,
+  shared_gate: false,
   expert_dim: 0,
   dense_layers: 0,
   router_bias: false,
@@ -77,6 +87,8 @@ const fullLayers = (s) => s.full_attention_layers ?? s.layers;
 /** @param {Shape} s */
 const windowedLayers = (s) => s.layers - fullLayers(s);
 /** @param {Shape} s */
+const indexingLayers = (s) => (s.indexer_heads ? (s.indexer_layers ?? s.layers) : 0);
+/** @param {Shape} s */
 const expertLayers = (s) => (s.routed_experts ? s.layers - s.dense_layers : 0);
 /**
  * @param {number} width
@@ -92,12 +104,17 @@ function attentionWeights(s) {
     const query = s.q_lora_rank
       ? d * s.q_lora_rank + s.q_lora_rank * s.heads * head
       : d * s.heads * head;
+    const indexer =
+      (s.q_lora_rank || d) * s.indexer_heads * s.indexer_dim +
+      d * s.indexer_dim +
+      d * s.indexer_heads;
     return (
       s.layers *
-      (query +
-        d * (s.kv_lora_rank + s.rope_dim) +
-        s.kv_lora_rank * s.heads * (s.nope_dim + s.v_head_dim) +
-        s.heads * s.v_head_dim * d)
+        (query +
+          d * (s.kv_lora_rank + s.rope_dim) +
+          s.kv_lora_rank * s.heads * (s.nope_dim + s.v_head_dim) +
+          s.heads * s.v_head_dim * d) +
+      indexingLayers(s) * indexer
     );
   }
   const q = s.heads * s.head_dim,
@@ -124,9 +141,12 @@ function block(s, width) {
 /** @param {Shape} s */
 function normWeights(s) {
   const norm = s.d_model * (s.norm_bias ? 2 : 1);
+  const normedHeads = s.qk_norm_whole ? s.heads + s.kv_heads : 2;
   const inside =
-    (s.qk_norm ? 2 * s.head_dim : 0) + (s.kv_lora_rank ? s.kv_lora_rank + s.q_lora_rank : 0);
-  return s.layers * (s.norms_per_layer * norm + inside) + norm;
+    (s.qk_norm ? normedHeads * s.head_dim : 0) +
+    (s.kv_lora_rank ? s.kv_lora_rank + s.q_lora_rank : 0);
+  const ofIndexers = indexingLayers(s) * 2 * s.indexer_dim;
+  return s.layers * (s.norms_per_layer * norm + inside) + ofIndexers + norm;
 }
 
 // Parameters by part; the parts add up to the total.
@@ -140,7 +160,8 @@ export function breakdown(s) {
     attention: attentionWeights(s),
     "dense feed-forward": (s.layers - experts) * block(s, s.ffn_dim),
     "routed experts": routers * block(s, s.expert_dim),
-    "shared experts": experts * s.shared_experts * block(s, s.expert_dim),
+    "shared experts":
+      experts * (s.shared_experts * block(s, s.expert_dim) + bias(s.d_model, s.shared_gate)),
     router: routers * s.d_model + bias(routers, s.router_bias),
     norms: normWeights(s),
   };
@@ -167,21 +188,29 @@ export function activeParameters(s) {
 const kvElements = (s, layers) => 2 * Math.ceil(layers / s.layers_per_kv) * s.kv_heads * s.head_dim;
 /** @param {Shape} s */
 export const kvElementsPerToken = (s) =>
-  s.kv_lora_rank ? fullLayers(s) * (s.kv_lora_rank + s.rope_dim) : kvElements(s, fullLayers(s));
+  s.kv_lora_rank
+    ? fullLayers(s) * (s.kv_lora_rank + s.rope_dim) + indexingLayers(s) * s.indexer_dim
+    : kvElements(s, fullLayers(s));
 /** @param {Shape} s */
 export const kvWindowElements = (s) => kvElements(s, windowedLayers(s)) * s.window_tokens;
 
 // Latent attention has two forms: absorbed, in which decoding runs, and plain, in which prefill and
-// training run.
+// training run.  An indexer's scores are added to either.
+/**
+ * @param {Shape} s
+ * @param {number} width
+ */
+const latentFlops = (s, width) =>
+  2 * (fullLayers(s) * s.heads * width + indexingLayers(s) * s.indexer_heads * s.indexer_dim);
 /** @param {Shape} s */
 export const attentionFlopsPerPair = (s) =>
   s.kv_lora_rank
-    ? 2 * s.heads * (2 * s.kv_lora_rank + s.rope_dim) * fullLayers(s)
+    ? latentFlops(s, 2 * s.kv_lora_rank + s.rope_dim)
     : 4 * s.heads * s.head_dim * fullLayers(s);
 /** @param {Shape} s */
 export const prefillAttentionFlopsPerPair = (s) =>
   s.kv_lora_rank
-    ? 2 * s.heads * (s.nope_dim + s.rope_dim + s.v_head_dim) * fullLayers(s)
+    ? latentFlops(s, s.nope_dim + s.rope_dim + s.v_head_dim)
     : attentionFlopsPerPair(s);
 
 // A shape as a row of the scenario bar: scenario.py's model_row.

@@ -24,7 +24,6 @@ export function faultOf(text) {
     const found = /** @type {RegExpExecArray} */ (TOKEN.exec(text)),
       [, string, plain, mark, other] = found,
       token = string ?? plain ?? mark ?? other,
-      line = text.slice(0, TOKEN.lastIndex).split("\n").length,
       closing = open.at(-1),
       /** @type {string} */
       wanted = WANTED[wants] ?? `a comma or a closing ${closing === "}" ? "brace" : "bracket"}`;
@@ -33,13 +32,17 @@ export function faultOf(text) {
     else if ((wants === "value" || wants === "start") && (mark === "{" || mark === "["))
       open.push(mark === "{" ? "}" : "]");
     else if (!fitsIn(wants, token, { string, plain }))
-      return sentence({ token, line, wanted, before, closing });
+      return sentence({ token, line: lineOf(text), wanted, before, closing });
     if (token === "")
       return "This is no JSON: a text in it holds a character that it may not hold.";
     wants = next(wants, token, open);
     before = token;
   }
 }
+
+// The line in which the last token ends.
+/** @param {string} text */
+const lineOf = (text) => text.slice(0, TOKEN.lastIndex).split("\n").length;
 
 /**
  * @param {string} wants

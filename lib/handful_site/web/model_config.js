@@ -1,7 +1,9 @@
-// A model's config.json, as Hugging Face writes it, into the fields of custom_scenario.js.  What is inferred,
-// left out or unknown is said in `notes`: a key that may add weights and is not counted is never
-// passed over.
+// A model's config.json, as Hugging Face writes it, into the fields of custom_scenario.js: the twin
+// of handful/model_config.py, function by function, with which it shares its tables.  What is
+// inferred, left out or unknown is said in `notes`: a key that may add weights and is not counted
+// is never passed over.
 
+import TABLES from "../../handful/model_config.json";
 import { faultOf } from "./json_fault.js";
 
 /**
@@ -10,133 +12,65 @@ import { faultOf } from "./json_fault.js";
  * @typedef {Omit<Partial<import("../../handful_explorers/web/shapes.js").Shape>, "layers" | "d_model" | "heads"> & {
  *   name?: string, layers: number, d_model: number, heads: number
  * }} Read fields of custom_scenario.js, so far as they were found
+ * @typedef {{ keys: string[], least: number, most: number }} Limits
  */
 
-// Families whose shape is Llama's unless an entry below says otherwise.
-const FAMILIES =
-  `llama mistral mixtral olmo starcoder2 gemma qwen phi3 deepseek kimi glm gpt_oss mimo$ minimax
-hunyuan granite internlm yi smollm exaone cohere gpt2 gpt_bigcode longcat dots1 ernie seed_oss
-ministral`.split(/\s+/);
+/** @type {Record<string, Limits>} */
+const NUMBERS = TABLES.numbers;
+const FAMILY = new RegExp(`^(${TABLES.families.join("|")})`);
+const HARMLESS = new RegExp(`^(${TABLES.harmless.join("|")})$`, "s");
+const FIXED = new RegExp(TABLES.fixed_state);
+const READ = new Set([...TABLES.read, ...Object.values(NUMBERS).flatMap(({ keys }) => keys)]);
 
-// [family of model types, what it means for the shape].  Later entries win.
-/** @type {[RegExp, Partial<Read>][]} */
-const TYPES = [
-  [new RegExp(`^(${FAMILIES.join("|")})`), {}],
-  [/^qwen2/, { attention_bias: "qkv" }],
-  [/^qwen3|^gemma3|^olmo2/, { qk_norm: true }],
-  [/^gemma([23]|_|$)|^cohere|^gpt2|^gpt_bigcode/, { tied_embeddings: true }],
-  [/^gemma[23]/, { norms_per_layer: 4 }],
-  [/^gpt_oss/, { attention_bias: "all", attention_sinks: true, ffn_bias: true, router_bias: true }],
-  [/^glm.*moe/, { router_bias: true }],
-  [/^llama4/, { shared_experts: 1 }],
-  [/^(gpt2|gpt_bigcode)/, { attention_bias: "all", ffn_bias: true, norm_bias: true, gated: false }],
-  [
-    /^starcoder2/,
-    { attention_bias: "all", ffn_bias: true, norm_bias: true, gated: false, tied_embeddings: true },
-  ],
-];
+// What cannot be read, in one sentence.
+class Refused extends Error {}
 
-// Keys that hold a field under another name, in order of preference.
-/** @type {Record<string, string[]>} */
-const NAMES = {
-  layers: ["num_hidden_layers", "n_layer", "n_layers", "num_layers"],
-  d_model: ["hidden_size", "n_embd", "d_model", "dim"],
-  heads: ["num_attention_heads", "n_head", "n_heads"],
-  kv_heads: ["num_key_value_heads", "n_kv_heads", "num_kv_heads"],
-  head_dim: ["head_dim", "attention_head_dim"],
-  vocab: ["vocab_size"],
-  max_context: ["max_position_embeddings", "n_positions", "max_seq_len"],
-  width: ["intermediate_size", "n_inner", "ffn_dim"],
-  dense_width: ["dense_intermediate_size", "intermediate_size_mlp"],
-  routed_experts: ["n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"],
-  active_experts: [
-    "num_experts_per_tok",
-    "num_experts_per_token",
-    "experts_per_token",
-    "moe_topk",
-    "moe_top_k",
-    "top_k_experts",
-  ],
-  shared_experts: [
-    "n_shared_experts",
-    "num_shared_experts",
-    "num_shared_expert",
-    "moe_num_shared_experts",
-  ],
-  expert_dim: ["moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size"],
-  kv_lora_rank: ["kv_lora_rank"],
-  q_lora_rank: ["q_lora_rank"],
-  rope_dim: ["qk_rope_head_dim"],
-  nope_dim: ["qk_nope_head_dim"],
-  v_head_dim: ["v_head_dim"],
-};
-
-// Read below by name; and what changes no count, as the alternatives of a regular expression.
-const READ = `model_type architectures tie_word_embeddings sliding_window use_sliding_window
-sliding_window_pattern _sliding_window_pattern layer_types max_window_layers
-first_k_dense_replace moe_layer_freq mlp_only_layers decoder_sparse_step
-interleave_moe_layer_step attention_bias qkv_bias use_bias mlp_bias use_qk_norm
-qk_norm multi_query topk_method use_routing_bias shared_expert_intermediate_size
-shared_intermediate_size use_cla cla_share_factor num_nextn_predict_layers
-num_mtp_modules quantization_config compression_config is_encoder_decoder name_or_path
-_name_or_path text_config llm_config language_config mlp_layer_types head_dim_v
-query_pre_attn_scalar qk_head_dim use_mla`;
-const HARMLESS_KEYS = `
-_.*|.*token_id|.*_token|.*token_index|torch_dtype|dtype|transformers_version
-|transformers\\.js_config|use_cache|hidden_act|hidden_activation|activation_function|
-|scoring_func|scoring_type|norm_topk_prob|routed_scaling_factor|n_group|topk_group|ep_size
-|aux_loss_alpha|seq_aux|router_.*|output_router_logits|moe_router_.*|.*aux_loss.*|.*loss_coef
-|rope_.*|.*_rope_base.*|.*rope_theta|rotary_.*|rotary_dim|partial_rotary_factor|.*norm_eps.*
-|.*layernorm_epsilon|layer_norm_epsilon|layer_norm_eps|rms_norm_eps|norm_epsilon
-|initializer_.*|attention_dropout|.*_dropout|.*_pdrop|dropout|resid_.*|embd_.*|pretraining_tp
-|attn_implementation|auto_map|.*softcapping|attn_logit.*|final_logit.*|attention_multiplier
-|embedding_multiplier|logits_scaling|logit_scale|residual_multiplier|swiglu_limit
-|initial_context_length|original_max_position_embeddings|model_max_length|seq_length
-|window_size|cache_implementation|bos.*|eos.*|pad.*|scale_attn.*|attention_softmax_in_fp32
-|summary_.*|task_specific_params|n_ctx|return_dict|output_.*|id2label|label2id
-|gradient_checkpointing|unsloth.*|use_return_dict|problem_type|finetuning_task
-|expert_capacity.*|moe_layer_num_skipped.*|length_penalty|max_length|min_length|num_beam.*
-|num_return_sequences|.*_penalty|temperature|top_k|top_p|typical_p|pruned_heads|prefix
-|no_repeat.*|do_sample|early_stopping|use_mtp|swiglu_alpha|indexer_rope_interleave
-|num_logits_to_keep|rescale_prenorm_residual|mamba_ssm_dtype|attn_temperature.*|floor_scale
-|max_window_size|head_dtype|torchscript|chunk_size_feed_forward|is_decoder
-|add_cross_attention|mtp_transformer_layers|inference_runner|runner_type
-|validate_runner_input|attention_type|attn_type_list|layernorm_.*_(alpha|beta)|use_rope|rope
-|postnorm|shared_moe_mode|max_model_len|num_hidden_layers_.*|tokenizer_class|transformers
-|group_size|use_bidirectional_attention|moe_k|kv_channels|mlp_hidden_act
-|position_embedding_type|inner_dim|norm_type|use_mixed_mlp_moe|moe_drop_tokens
-|moe_random_routing_dropped_token|capacity_factor|anyres.*|num_media_embeds
-|use_parallel_residual|parallel_attn|mlp_type|residual_dropout|embedding_dropout
-|attention_head_type|temperature_tuning_scale`;
-const HARMLESS = new RegExp(`^(${HARMLESS_KEYS.replaceAll("\n", "")})$`);
-
-// Layers that differ from each other in more than a window: no shape describes them.
-const UNLIKE = [
-  "block_configs",
-  "hybrid_override_pattern",
-  "hybrid_layer_pattern",
-  "layers_block_type",
-  "linear_attn_config",
-  "compress_ratios",
-  "attn_layer_period",
-];
-
+// Whether a key says anything: no null, no 0, nothing empty.
 /** @param {unknown} value */
-const count = (value) => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
+const isSet = (value) =>
+  typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+/**
+ * @param {string} text
+ * @param {number} most
+ */
+const inOneLine = (text, most) =>
+  [...text.replace(/[\s\p{Cc}\ufeff]+/gu, " ").trim()].slice(0, most).join("");
 /** @param {string[]} names */
 const listed = (names) =>
-  names.slice(0, 12).join(", ") + (names.length > 12 ? ` and ${names.length - 12} more` : "");
+  names
+    .slice(0, 12)
+    .map((name) => inOneLine(name, 60))
+    .join(", ") + (names.length > 12 ? ` and ${names.length - 12} more` : "");
+/** @param {number} number */
+const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** @param {unknown} value */
+function shown(value) {
+  if (typeof value === "string") return `the text "${inOneLine(value, 40)}"`;
+  if (typeof value === "boolean") return String(value);
+  if (typeof value !== "number") return Array.isArray(value) ? "a list" : "an object";
+  if (!Number.isFinite(value)) return "no finite number";
+  if (!Number.isInteger(value)) return "a fraction";
+  return Math.abs(value) < 2 ** 53 ? grouped(value) : "a number beyond 2^53";
+}
 
 // → { config } or { problem }.
 /**
- * @param {string} text
+ * @param {string} given
  * @returns {{ config: Config, problem?: undefined } | { config?: undefined, problem: string }}
  */
-function parsed(text) {
+function parsed(given) {
+  const text = given.replace(/^\ufeff/, "");
   let config;
-  // Python also writes Infinity and NaN, which JSON does not know.
+  if (text.length > TABLES.longest)
+    return {
+      problem:
+        `A config.json has some thousand characters, and this has more than ` +
+        `${grouped(TABLES.longest)}.`,
+    };
+  // Python also writes Infinity and NaN, which JSON does not know; no field takes either.
   try {
-    config = JSON.parse(text.replace(/([:[,]\s*)-?(?:Infinity|NaN)(?=\s*[,\]}])/g, "$1null"));
+    config = JSON.parse(text.replace(/([:[,]\s*)-?(?:Infinity|NaN)(?=\s*[,\]}])/g, "$11e999"));
   } catch {
     return { problem: faultOf(text) };
   }
@@ -152,19 +86,22 @@ function parsed(text) {
  * @returns {Config}
  */
 function languageModel(outer, notes) {
-  const inner = ["text_config", "llm_config", "language_config"].find(
-    (key) => outer[key] && typeof outer[key] === "object",
+  const isObject = (/** @type {unknown} */ one) =>
+    typeof one === "object" && !Array.isArray(one) && isSet(one);
+  const inner = ["text_config", "llm_config", "language_config"].find((key) =>
+    isObject(outer[key]),
   );
   if (!inner) return outer;
   const others = Object.keys(outer).filter(
     (key) =>
-      /_config$/.test(key) &&
+      key.endsWith("_config") &&
       key !== inner &&
       !/quantization|compression/.test(key) &&
-      typeof outer[key] === "object",
+      isObject(outer[key]),
   );
-  const config = { tie_word_embeddings: outer.tie_word_embeddings, ...outer[inner] };
-  if (config.tie_word_embeddings === undefined) delete config.tie_word_embeddings;
+  const config = { ...outer[inner] };
+  for (const key of ["tie_word_embeddings", "_name_or_path"])
+    if (!(key in config) && key in outer) config[key] = outer[key];
   notes.push(
     `Only the language model in ${inner} is ` +
       `counted${others.length ? `; left out: ${listed(others)}` : ""}.`,
@@ -172,32 +109,84 @@ function languageModel(outer, notes) {
   return config;
 }
 
-// Why no shape of the page describes a model; empty where one may.
-/** @param {Config} config */
-function outOfReach(config) {
-  if (config.is_encoder_decoder)
-    return "This model has an encoder beside its decoder, and the page counts decoders only.";
-  const unlike = UNLIKE.filter((key) => config[key]);
-  if (!unlike.length) return "";
-  return (
-    `The layers of this model are of different kinds (${listed(unlike)}), which no shape ` +
-    "of this page describes, so nothing was filled in."
+/**
+ * @param {Config} config
+ * @param {string} type
+ */
+function refuseWhatNoShapeDescribes(config, type) {
+  if (isSet(config.is_encoder_decoder))
+    throw new Refused(
+      "This model has an encoder beside its decoder, and only decoders are counted.",
+    );
+  /** @type {Record<string, string>} */
+  const reasons = TABLES.unlike;
+  let unlike = Object.keys(reasons)
+    .filter((key) => isSet(config[key]))
+    .map((key) => `${key}: ${reasons[key]}`);
+  if (Array.isArray(config.attn_type_list) && config.attn_type_list.some((one) => !isSet(one)))
+    unlike.push("attn_type_list: linear attention beside full attention");
+  if (!unlike.length)
+    unlike = TABLES.unlike_types
+      .filter((entry) => new RegExp(entry.type).test(type))
+      .map((entry) => `model_type ${inOneLine(type, 40)}: ${entry.is}`);
+  if (unlike.length)
+    throw new Refused(
+      `The layers of this model are of different kinds (${unlike[0]}), which no shape ` +
+        "describes, so nothing was counted.",
+    );
+}
+
+// A list that says the same number for every layer is that number.
+/** @param {unknown} value */
+const oneOf = (value) =>
+  Array.isArray(value) && value.length && value.every((one) => one === value[0]) ? value[0] : value;
+
+/**
+ * @param {string} key
+ * @param {unknown} value
+ * @param {{ least: number, most: number }} limits
+ * @returns {number}
+ */
+function whole(key, value, { least, most }) {
+  const one = oneOf(value);
+  if (typeof one === "number" && Number.isInteger(one) && one >= least && one <= most) return one;
+  if (Array.isArray(one))
+    throw new Refused(
+      `${key} differs from layer to layer, which no shape describes, so nothing was counted.`,
+    );
+  throw new Refused(
+    `${key} must be a whole number from ${grouped(least)} to ${grouped(most)}; got ${shown(one)}.`,
   );
 }
 
-// The numbers that NAMES lists, and all keys under which they were looked for.
-/** @param {Config} config */
-function numbersOf(config) {
+// The numbers that the tables list, each under the first of its keys that is there.
+/**
+ * @param {Config} config
+ * @param {string} type
+ * @param {string[]} notes
+ */
+function numbersOf(config, type, notes) {
   /** @type {Counts} */
-  const found = {},
-    /** @type {string[]} */
-    keys = [];
-  for (const [name, names] of Object.entries(NAMES)) {
-    const value = names.map((key) => count(config[key])).find((one) => one !== undefined);
-    if (value !== undefined) found[name] = value;
-    keys.push(...names);
+  const found = {};
+  const usual = Object.assign(
+    {},
+    ...TABLES.defaults
+      .filter((entry) => new RegExp(entry.type).test(type))
+      .map((entry) => entry.numbers),
+  );
+  for (const [name, { keys, ...limits }] of Object.entries(NUMBERS)) {
+    const there = keys.filter((key) => config[key] !== undefined && config[key] !== null);
+    if (there.length) {
+      found[name] = whole(there[0], config[there[0]], limits);
+      const other = there.find((key) => oneOf(config[key]) !== found[name]);
+      if (other) notes.push(`${there[0]} and ${other} differ; ${there[0]} is taken.`);
+    } else if (usual[name] !== undefined) {
+      found[name] = usual[name];
+      notes.push(`${keys[0]} is not given; for this type it is ${grouped(usual[name])}.`);
+    } else if (TABLES.required.includes(name))
+      throw new Refused(`This configuration has no ${keys[0]}, so its shape cannot be read.`);
   }
-  return { found, keys };
+  return found;
 }
 
 // What kind of model it is, as far as its type says.
@@ -207,16 +196,16 @@ function numbersOf(config) {
  * @returns {Partial<Read>}
  */
 function familyOf(type, notes) {
-  const known = TYPES.filter(([family]) => family.test(type));
-  if (!known.length)
+  const known = TABLES.types.filter((entry) => new RegExp(entry.type).test(type));
+  if (!known.length && !FAMILY.test(type))
     notes.push(
       type
-        ? `The model type “${type.slice(0, 40)}” is not one that this page knows; it is read ` +
-            "like Llama: gates, two norms a layer, no biases."
+        ? `The model type “${inOneLine(type, 40)}” is not known here; it is read like Llama: ` +
+            "gates, two norms a layer, no biases."
         : "No model_type is given; the model is read like Llama: gates, two norms a layer, no " +
             "biases.",
     );
-  return Object.assign({}, ...known.map(([, means]) => means));
+  return Object.assign({}, ...known.map((entry) => entry.fields));
 }
 
 /**
@@ -233,36 +222,39 @@ function embeddings(config, type, given, notes) {
       "tie_word_embeddings is not given; for this type the embeddings are taken as " +
         `${given.tied_embeddings ? "tied" : "not tied"}.`,
     );
-  if (/^(gpt2|gpt_bigcode)/.test(type)) given.learned_positions = given.max_context;
+  if (/^(gpt2|gpt_bigcode)/.test(type) && given.max_context)
+    given.learned_positions = given.max_context;
 }
 
 // What stands beside the model, how its weights are stored, and which keys nobody has read.
 /**
  * @param {Config} config
  * @param {Config} outer
- * @param {Set<string>} used
+ * @param {number} beside
  * @param {string[]} notes
  */
-function remarks(config, outer, used, notes) {
-  const beside = count(config.num_nextn_predict_layers) || count(config.num_mtp_modules);
+function remarks(config, outer, beside, notes) {
   if (beside)
     notes.push(
       `Left out: ${beside === 1 ? "a module" : `${beside} modules`} that ` +
         `predict${beside === 1 ? "s" : ""} further tokens beside the model.`,
     );
-  const packed =
-    config.quantization_config || config.compression_config || outer.quantization_config;
-  if (packed)
-    notes.push(
-      "The weights are stored in " +
-        `${String(packed.fmt || packed.quant_method || "another precision").slice(0, 30)}; the ` +
-        "precision is chosen in the bar.",
+  const packed = [config, outer]
+    .flatMap((one) => [one.quantization_config, one.compression_config])
+    .find(isSet);
+  if (packed) {
+    const form = [packed.fmt, packed.quant_method].find(
+      (one) => typeof one === "string" && one !== "",
     );
+    notes.push(
+      `The weights are stored in ${inOneLine(form ?? "another precision", 30)}; memory is counted ` +
+        "in the precision that you choose.",
+    );
+  }
   const odd = Object.keys(config).filter(
-    (key) => !used.has(key) && !HARMLESS.test(key) && ![null, false, 0].includes(config[key]),
+    (key) => !READ.has(key) && !HARMLESS.test(key) && isSet(config[key]),
   );
-  if (odd.length)
-    notes.push(`Not counted, because this page does not know what they add: ${listed(odd)}.`);
+  if (odd.length) notes.push(`Not counted, because it is not known what they add: ${listed(odd)}.`);
 }
 
 // → { given, notes } or { problem }.
@@ -274,166 +266,270 @@ function remarks(config, outer, used, notes) {
 export function readConfig(text) {
   const { config: outer, problem } = parsed(text);
   if (!outer) return { problem };
+  try {
+    return understood(outer);
+  } catch (error) {
+    if (error instanceof Refused) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** @param {Config} outer */
+function understood(outer) {
   /** @type {string[]} */
   const notes = [],
     config = languageModel(outer, notes),
-    unlike = outOfReach(config);
-  if (unlike) return { problem: unlike };
-  const { found, keys } = numbersOf(config);
-  for (const name of ["layers", "d_model", "heads", "vocab"])
-    if (found[name] === undefined) {
-      const key = NAMES[name].find((one) => config[one] !== undefined && config[one] !== null);
-      return {
-        problem: key
-          ? `${key} must be a whole number above 0 and without quotation marks, and ` +
-            `${JSON.stringify(config[key]).slice(0, 40)} is not.`
-          : `This configuration has no ${NAMES[name][0]}, so its shape cannot be read.`,
-      };
-    }
-
-  const type = String(config.model_type || ""),
-    { width, dense_width: wide = width, ...numbers } = found,
-    given = /** @type {Read} */ ({ ...numbers, ...familyOf(type, notes) });
-  attention(config, type, given, notes);
-  feedForward(config, given, width, wide, notes);
+    type = typeof config.model_type === "string" ? config.model_type : "";
+  refuseWhatNoShapeDescribes(config, type);
+  const found = numbersOf(config, type, notes),
+    given = /** @type {Read} */ (familyOf(type, notes));
+  for (const name of ["layers", "d_model", "heads", "vocab", "max_context"])
+    if (found[name] !== undefined) Object.assign(given, { [name]: found[name] });
+  attention(config, type, found, given, notes);
+  windows(config, type, found, given, notes);
+  feedForward(config, type, found, given, notes);
   embeddings(config, type, given, notes);
-  remarks(config, outer, new Set([...READ.split(/\s+/), ...keys]), notes);
-  const path = config._name_or_path || config.name_or_path;
-  if (typeof path === "string" && path) given.name = path.split("/").pop();
+  remarks(config, outer, found.prediction_modules ?? 0, notes);
+  const path = config._name_or_path || config.name_or_path,
+    last = typeof path === "string" ? inOneLine(path.split("/").pop() ?? "", 100) : "";
+  if (last) given.name = last;
   return { given, notes };
 }
 
 /**
  * @param {Config} config
  * @param {string} type
+ * @param {Counts} found
  * @param {Read} given
  * @param {string[]} notes
  */
-function attention(config, type, given, notes) {
-  if (given.kv_heads === undefined) given.kv_heads = config.multi_query ? 1 : given.heads;
-  if (given.kv_lora_rank) latentHeads(given, notes);
-  else plainHeads(given, notes);
-  const biased = config.attention_bias ?? config.qkv_bias ?? config.use_bias;
+function attention(config, type, found, given, notes) {
+  if (found.kv_lora_rank) latentHeads(config, found, given, notes);
+  else plainHeads(config, found, given, notes);
+  const biased = [config.attention_bias, config.qkv_bias, config.use_bias].find(
+    (one) => typeof one === "boolean",
+  );
   if (biased === true && !given.attention_bias)
-    given.attention_bias = /^glm|^internlm/.test(type) || config.qkv_bias ? "qkv" : "all";
+    given.attention_bias =
+      new RegExp(TABLES.qkv_bias_only).test(type) ||
+      config.qkv_bias === true ||
+      config.attention_out_bias === false
+        ? "qkv"
+        : "all";
   if (biased === false) given.attention_bias = "none";
+  if (given.kv_lora_rank && given.attention_bias && given.attention_bias !== "none")
+    notes.push("Not counted: biases of latent attention (attention_bias).");
   if (config.use_qk_norm === true || config.qk_norm === true) given.qk_norm = true;
-  if (config.use_cla && config.cla_share_factor > 1) given.layers_per_kv = config.cla_share_factor;
-  windows(config, type, given, notes);
+  if (config.use_qk_norm === false || config.qk_norm === false) given.qk_norm = false;
+  if (config.qk_norm_type === "per_layer") given.qk_norm_whole = true;
+  if (config.qk_norm_type === "per_head") given.qk_norm_whole = false;
+  if (isSet(config.use_cla) && (found.layers_per_kv ?? 0) > 1)
+    given.layers_per_kv = found.layers_per_kv;
 }
 
 /**
+ * @param {Config} config
+ * @param {Counts} found
  * @param {Read} given
  * @param {string[]} notes
  */
-function latentHeads(given, notes) {
-  for (const [name, key] of /** @type {const} */ ([
-    ["rope_dim", "qk_rope_head_dim"],
-    ["nope_dim", "qk_nope_head_dim"],
-    ["v_head_dim", "v_head_dim"],
-  ]))
-    if (given[name] === undefined) notes.push(`Latent attention is described without ${key}.`);
+function latentHeads(config, found, given, notes) {
+  for (const name of /** @type {const} */ (["rope_dim", "nope_dim", "v_head_dim"]))
+    if (found[name] === undefined)
+      throw new Refused(
+        `Latent attention is described without ${NUMBERS[name].keys[0]}, so it cannot be counted.`,
+      );
+    else given[name] = found[name];
+  given.kv_lora_rank = found.kv_lora_rank;
+  given.q_lora_rank = found.q_lora_rank ?? 0;
+  given.kv_heads = given.heads;
+  given.head_dim = (found.rope_dim ?? 0) + (found.nope_dim ?? 0);
+  if (!found.indexer_heads || !found.indexer_dim) return;
+  given.indexer_heads = found.indexer_heads;
+  given.indexer_dim = found.indexer_dim;
+  const kinds = config.indexer_types;
+  if (Array.isArray(kinds))
+    given.indexer_layers = kinds
+      .slice(0, given.layers)
+      .filter((/** @type {unknown} */ kind) => kind !== "shared").length;
+  else if (isSet(config.index_topk_freq) || isSet(config.index_topk_pattern))
+    notes.push("Which layers share an indexer (index_topk_freq) is not read; each has its own.");
+  notes.push(
+    `An indexer chooses ${found.indexer_tokens ? grouped(found.indexer_tokens) : "some"} tokens ` +
+      "of the context; its weights and keys are counted, and attention's arithmetic and reading " +
+      "are counted as if every token were chosen.",
+  );
 }
 
 /**
+ * @param {Config} config
+ * @param {Counts} found
  * @param {Read} given
  * @param {string[]} notes
  */
-function plainHeads(given, notes) {
-  if (given.head_dim === undefined && given.d_model % given.heads === 0) {
+function plainHeads(config, found, given, notes) {
+  given.kv_heads = found.kv_heads ?? (config.multi_query === true ? 1 : given.heads);
+  if (found.head_dim !== undefined) given.head_dim = found.head_dim;
+  else if (given.d_model % given.heads === 0) {
     given.head_dim = given.d_model / given.heads;
-    notes.push(`head_dim is not given; it is taken as hidden_size over heads, ${given.head_dim}.`);
+    notes.push(
+      `head_dim is not given; it is taken as hidden_size over heads, ${grouped(given.head_dim)}.`,
+    );
   }
-  if (given.v_head_dim && given.v_head_dim !== given.head_dim)
+  if (found.v_head_dim && found.v_head_dim !== given.head_dim)
     notes.push("Not counted: values of another size than keys (v_head_dim).");
-  for (const name of /** @type {const} */ (["rope_dim", "nope_dim", "v_head_dim", "q_lora_rank"]))
-    delete given[name];
+  if (found.indexer_heads || found.indexer_dim)
+    notes.push("Not counted: an indexer beside attention that is not latent (index_n_heads).");
 }
-
-// One layer of so many attends to everything, where a type is known for it.
-/** @type {[RegExp, number][]} */
-const PATTERNS = [
-  [/^gemma2/, 2],
-  [/^gemma3/, 6],
-];
 
 /**
  * @param {Config} config
  * @param {string} type
+ * @param {Counts} found
  * @param {Read} given
  * @param {string[]} notes
  */
-function windows(config, type, given, notes) {
-  const window = count(config.sliding_window);
-  /** @type {unknown[] | null} */
-  const kinds = Array.isArray(config.layer_types) ? config.layer_types : null;
-  if (kinds) {
-    const fixed = kinds.filter((kind) => /linear|mamba|recurrent/.test(String(kind))).length,
-      odd = [
-        ...new Set(
-          kinds.filter(
-            (kind) => !/^(full|sliding)_attention$|linear|mamba|recurrent/.test(String(kind)),
-          ),
-        ),
-      ];
-    if (odd.length)
-      notes.push(`Layers of kind ${listed(odd.map(String))} are counted as full attention.`);
-    if (fixed) {
-      Object.assign(given, { window_tokens: 1, full_attention_layers: given.layers - fixed });
-      notes.push(
-        `${fixed} layers keep a state of fixed size instead of a cache: they are entered as ` +
-          "layers with a window of one token, so the growing cache is right and the weights are " +
-          "only roughly so.",
-      );
-      return;
-    }
-    const sliding = kinds.filter((kind) => kind === "sliding_attention").length;
-    if (sliding && window)
-      Object.assign(given, {
-        window_tokens: window,
-        full_attention_layers: given.layers - sliding,
-      });
-    return;
-  }
-  if (!window || config.use_sliding_window === false) return;
-  given.window_tokens = window;
-  const every =
-    count(config.sliding_window_pattern) ??
-    count(config._sliding_window_pattern) ??
-    PATTERNS.find(([family]) => family.test(type))?.[1];
-  const first = count(config.max_window_layers);
-  if (every && every > 1) given.full_attention_layers = Math.floor(given.layers / every);
-  else if (/^qwen2/.test(type) && first !== undefined)
-    given.full_attention_layers = Math.min(first, given.layers);
-  else {
-    given.full_attention_layers = 0;
-    notes.push(
-      `A window of ${window} tokens is given and no pattern, so all layers are taken as windowed.`,
-    );
-  }
+function windows(config, type, found, given, notes) {
+  const kinds = layerKinds(config, found, given.layers);
+  if (kinds) kindsOfLayers(kinds, found, given, notes);
+  else if (found.window) plainWindow(config, type, found.window, found, given, notes);
   if (given.full_attention_layers === given.layers) {
     delete given.window_tokens;
     delete given.full_attention_layers;
   }
 }
 
+// The kind of each layer's attention, where the configuration lists them.
+/**
+ * @param {Config} config
+ * @param {Counts} found
+ * @param {number} layers
+ * @returns {string[] | null}
+ */
+function layerKinds(config, found, layers) {
+  if (Array.isArray(config.layer_types)) {
+    if (config.layer_types.length < layers)
+      throw new Refused(
+        `layer_types lists ${grouped(config.layer_types.length)} layers, and there are ` +
+          `${grouped(layers)}.`,
+      );
+    return config.layer_types
+      .slice(0, layers)
+      .map((kind) => (typeof kind === "string" ? kind : "unnamed"));
+  }
+  const every = found.full_every ?? 0;
+  if (every > 1)
+    return Array.from({ length: layers }, (_, i) =>
+      (i + 1) % every ? "linear_attention" : "full_attention",
+    );
+  return null;
+}
+
+/**
+ * @param {string[]} kinds
+ * @param {Counts} found
+ * @param {Read} given
+ * @param {string[]} notes
+ */
+function kindsOfLayers(kinds, found, given, notes) {
+  const isFixed = (/** @type {string} */ kind) => FIXED.test(kind),
+    isWindowed = (/** @type {string} */ kind) => /^(sliding|chunked)_attention$/.test(kind),
+    fixed = kinds.filter(isFixed).length,
+    windowed = kinds.filter(isWindowed).length,
+    odd = new Set(
+      kinds.filter(
+        (kind) =>
+          !isFixed(kind) && !isWindowed(kind) && !/^(full_|deepseek_sparse_)?attention$/.test(kind),
+      ),
+    );
+  if (odd.size) notes.push(`Layers of kind ${listed([...odd])} are counted as full attention.`);
+  if (fixed) {
+    Object.assign(given, { window_tokens: 1, full_attention_layers: given.layers - fixed });
+    notes.push(
+      `${grouped(fixed)} layers keep a state of fixed size instead of a cache: they are entered ` +
+        "as layers with a window of one token, so the growing cache is right and the weights are " +
+        "only roughly so.",
+    );
+    if (windowed) notes.push(`${grouped(windowed)} windowed layers are counted as full attention.`);
+  } else if (windowed && !found.window)
+    notes.push(
+      `${grouped(windowed)} layers are windowed and no sliding_window is given, so they are ` +
+        "counted as full attention.",
+    );
+  else if (windowed)
+    Object.assign(given, {
+      window_tokens: found.window,
+      full_attention_layers: given.layers - windowed,
+    });
+}
+
+// Windows by a pattern: one layer of so many attends to everything, or the first few do.
+/**
+ * @param {Config} config
+ * @param {string} type
+ * @param {number} window
+ * @param {Counts} found
+ * @param {Read} given
+ * @param {string[]} notes
+ */
+function plainWindow(config, type, window, found, given, notes) {
+  const isQwen = type.startsWith("qwen");
+  if (config.use_sliding_window === false || (isQwen && config.use_sliding_window !== true)) return;
+  given.window_tokens = window;
+  if (/^llama4/.test(type)) {
+    const plan = Array.isArray(config.no_rope_layers) ? config.no_rope_layers : [];
+    given.full_attention_layers = plan.length
+      ? Math.min(plan.filter((/** @type {unknown} */ one) => !isSet(one)).length, given.layers)
+      : Math.floor(given.layers / 4);
+    notes.push(
+      `Chunks of ${grouped(window)} tokens (attention_chunk_size) are counted as windows.`,
+    );
+    return;
+  }
+  const pattern = [config.sliding_window_pattern, config._sliding_window_pattern].find(isSet);
+  const every =
+    typeof pattern === "number"
+      ? whole("sliding_window_pattern", pattern, { least: 1, most: 2000 })
+      : TABLES.patterns.find((entry) => new RegExp(entry.type).test(type))?.every;
+  if (typeof pattern === "string" && /^[LG]+$/.test(pattern))
+    given.full_attention_layers = Array.from(
+      { length: given.layers },
+      (_, i) => pattern[i % pattern.length],
+    ).filter((kind) => kind === "G").length;
+  else if (every) given.full_attention_layers = Math.floor(given.layers / every);
+  else if (isQwen && found.windows_from !== undefined)
+    given.full_attention_layers = Math.min(found.windows_from, given.layers);
+  else {
+    given.full_attention_layers = 0;
+    notes.push(
+      `A window of ${grouped(window)} tokens is given and no pattern, so all layers are taken as ` +
+        "windowed.",
+    );
+  }
+}
+
 // How many layers have no experts.
 /**
  * @param {Config} config
+ * @param {Counts} found
  * @param {number} layers
  * @returns {number}
  */
-function denseLayers(config, layers) {
+function denseLayers(config, found, layers) {
   if (Array.isArray(config.mlp_layer_types))
-    return config.mlp_layer_types.filter((/** @type {unknown} */ kind) => kind === "dense").length;
+    return config.mlp_layer_types
+      .slice(0, layers)
+      .filter((/** @type {unknown} */ kind) => kind === "dense").length;
   const freq = config.moe_layer_freq;
-  if (Array.isArray(freq)) return freq.filter((/** @type {unknown} */ one) => !one).length;
+  if (Array.isArray(freq))
+    return freq.slice(0, layers).filter((/** @type {unknown} */ one) => !isSet(one)).length;
   const every =
-    count(config.decoder_sparse_step) ??
-    count(config.interleave_moe_layer_step) ??
-    (typeof freq === "number" ? freq : 1);
+    found.experts_every ??
+    (freq === undefined || freq === null
+      ? 1
+      : whole("moe_layer_freq", freq, { least: 0, most: 2000 }));
   return Math.max(
-    count(config.first_k_dense_replace) ?? 0,
+    found.dense_first ?? 0,
     every > 1 ? layers - Math.floor(layers / every) : 0,
     Array.isArray(config.mlp_only_layers) ? config.mlp_only_layers.length : 0,
   );
@@ -441,74 +537,72 @@ function denseLayers(config, layers) {
 
 /**
  * @param {Config} config
+ * @param {string} type
+ * @param {Counts} found
  * @param {Read} given
- * @param {number | undefined} width
- * @param {number | undefined} wide
  * @param {string[]} notes
  */
-function experts(config, given, width, wide, notes) {
+function experts(config, type, found, given, notes) {
+  given.routed_experts = found.routed_experts;
+  given.active_experts = found.active_experts ?? 1;
+  if (found.active_experts === undefined)
+    notes.push("num_experts_per_tok is not given; one expert a token is counted.");
   // the one width is the experts' own
-  if (given.expert_dim === undefined) given.expert_dim = width;
-  given.active_experts ??= 1;
-  const size =
-    count(config.shared_expert_intermediate_size) ?? count(config.shared_intermediate_size);
+  given.expert_dim = found.expert_dim ?? found.width;
+  if (found.shared_experts !== undefined) given.shared_experts = found.shared_experts;
+  const size = found.shared_width,
+    own = given.expert_dim;
   if (size && !given.shared_experts) {
-    const own = given.expert_dim ?? NaN;
-    if (size % own === 0) given.shared_experts = size / own;
+    if (own && size % own === 0) given.shared_experts = size / own;
     else
       notes.push(
-        `Not counted: a shared expert of width ${size}, which is no multiple of the experts' ` +
-          `${given.expert_dim}.`,
+        `Not counted: a shared expert of width ${grouped(size)}, which is no multiple of the ` +
+          "experts' own.",
       );
   }
-  given.dense_layers = denseLayers(config, given.layers);
-  if (given.dense_layers) given.ffn_dim = wide;
-  if (/^noaux/.test(config.topk_method || "") || config.use_routing_bias) given.router_bias = true;
+  given.dense_layers = denseLayers(config, found, given.layers);
+  if (given.dense_layers) given.ffn_dim = found.dense_width ?? found.width;
+  const routing = config.topk_method,
+    noaux = typeof routing === "string" && routing.startsWith("noaux");
+  if (noaux || config.use_routing_bias === true) given.router_bias = true;
+  else if (typeof routing === "string" && /^deepseek|^kimi/.test(type)) delete given.router_bias;
 }
 
 /**
+ * @param {Counts} found
  * @param {Read} given
- * @param {number | undefined} wide
  * @param {string[]} notes
  */
-function oneBlock(given, wide, notes) {
-  for (const name of /** @type {const} */ ([
-    "routed_experts",
-    "active_experts",
-    "shared_experts",
-    "expert_dim",
-    "router_bias",
-  ]))
-    delete given[name];
+function oneBlock(found, given, notes) {
+  delete given.shared_experts;
+  delete given.shared_gate;
+  delete given.router_bias;
+  const wide = found.dense_width ?? found.width;
   given.ffn_dim = wide ?? 4 * given.d_model;
   if (wide === undefined)
     notes.push(
       "The feed-forward width is not given; it is taken as four times the model's, " +
-        `${given.ffn_dim}.`,
+        `${grouped(given.ffn_dim)}.`,
     );
 }
 
 /**
  * @param {Config} config
+ * @param {string} type
+ * @param {Counts} found
  * @param {Read} given
- * @param {number | undefined} width
- * @param {number | undefined} wide
  * @param {string[]} notes
  */
-function feedForward(config, given, width, wide, notes) {
-  if (Number(given.routed_experts) > 1) experts(config, given, width, wide, notes);
-  else oneBlock(given, wide, notes);
+function feedForward(config, type, found, given, notes) {
+  if ((found.routed_experts ?? 0) > 1) experts(config, type, found, given, notes);
+  else oneBlock(found, given, notes);
   if (config.mlp_bias === true) given.ffn_bias = true;
+  const activation = [config.hidden_act, config.activation_function].find(isSet);
   if (
-    !(given.gated === false) &&
-    /^(gelu|gelu_new|gelu_pytorch_tanh|relu|relu2)$/.test(
-      config.hidden_act || config.activation_function || "",
-    ) &&
-    !/^gemma/.test(config.model_type || "")
-  ) {
-    notes.push(
-      `The activation “${config.hidden_act || config.activation_function}” often goes without ` +
-        "a gate; see the finer parts.",
-    );
-  }
+    given.gated !== false &&
+    typeof activation === "string" &&
+    /^(gelu|gelu_new|gelu_pytorch_tanh|relu|relu2)$/.test(activation) &&
+    !/^gemma/.test(type)
+  )
+    notes.push(`The activation “${activation}” often goes without a gate, and gates are counted.`);
 }
