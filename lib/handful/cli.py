@@ -1,6 +1,7 @@
 """Run the command ``handful`` and its subcommands.
 
-They print estimates, comparisons, formulas, facts, claims, and a measurement of this machine.
+They print estimates, comparisons, formulas, facts, claims, what a model's config.json comes to, and
+a measurement of this machine.
 
 Exit codes: 0, all is well; 1, what was asked cannot be had on this machine (a GPU that is not
 there); 2, wrong input, such as an unknown name or a precision that a chip lacks.  Results go to
@@ -19,7 +20,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import metadata
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from .shapes import Shape
 
 from .terminal import (
     MissingError,
@@ -156,6 +160,14 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     table.add_argument(
         "name", nargs="*", metavar="NAME", help="as the table writes it, quotes or none"
     )
+    counted = command(
+        "shape",
+        _shape,
+        "parameters and cache of a model, counted from its config.json",
+        "PATH is a config.json, a folder that holds one, or - for standard input.\n"
+        "Example: handful shape ~/models/Llama-3.1-8B",
+    )
+    counted.add_argument("path", metavar="PATH")
     for registered in metadata.entry_points(group="handful.commands"):
         registered.load()(command)
 
@@ -203,6 +215,71 @@ def _facts(options: argparse.Namespace) -> None:
         if value is not None and column not in ("verified", "source")
     )
     print_text(f"\nVerified: {'yes' if row.verified else 'no'}\nSource: {row.source}")
+
+
+def _shape(options: argparse.Namespace) -> None:
+    from dataclasses import asdict
+
+    from . import shapes
+    from .model_config import read_config
+    from .units import format_value
+
+    found = _piped_shape() if options.path == "-" else read_config(options.path)
+    parts, total = shapes.breakdown(found), shapes.total_parameters(found)
+    active, elements = shapes.active_parameters(found), shapes.kv_elements_per_token(found)
+    held = shapes.kv_window_elements(found)
+    if options.json:
+        fields = asdict(found)
+        return print_json(
+            {
+                "name": fields.pop("name"),
+                "total_parameters": total,
+                "active_parameters": active,
+                "parts_parameters": parts,
+                "kv_elements_per_token": elements,
+                "kv_bytes_per_token_bf16": 2 * elements,
+                "kv_bytes_per_token_fp8": elements,
+                "kv_window_bytes_bf16": 2 * held,
+                "kv_window_bytes_fp8": held,
+                "notes": fields.pop("notes"),
+                "shape": fields,
+            }
+        )
+
+    def row(name: str, value: float, unit: str) -> tuple[str, str]:
+        return name, f"{value:,} ({format_value(value, unit)})" if value else "0"
+
+    print_text(f"{found.name}\n")
+    rows = [row("parameters", total, "1"), row("used by one token", active, "1")]
+    rows += [row(f"  {name}", count, "1") for name, count in parts.items() if count]
+    rows += [
+        row("cache of one more token in bf16", 2 * elements, "B"),
+        row("cache of one more token in fp8", elements, "B"),
+    ]
+    if held:
+        rows += [
+            ("window", f"{found.window_tokens:,} tokens in {found.windowed_layers:,} layers"),
+            row("cache of full windows in bf16", 2 * held, "B"),
+            row("cache of full windows in fp8", held, "B"),
+        ]
+    if found.max_context:
+        rows.append(("longest context", f"{found.max_context:,} tokens"))
+    print_columns(rows)
+    print_list("Notes", found.notes)
+
+
+def _piped_shape() -> Shape:
+    """Return the shape of the config.json that standard input holds."""
+    from .model_config import LONGEST, read_config
+    from .shapes import ShapeError
+
+    text = sys.stdin.buffer.read(4 * LONGEST + 1).decode("utf-8", "replace")
+    if text.lstrip("\ufeff \t\r\n")[:1] != "{":
+        raise UsageError("Standard input holds no config.json, which is one object in braces.")
+    try:
+        return read_config(text)
+    except ShapeError as error:
+        raise UsageError(f"Standard input: {error}") from None
 
 
 def _cell(column: str, value: bool | str | float) -> str:

@@ -33,7 +33,9 @@ from typing import Any, NamedTuple
 
 from .shapes import Shape, ShapeError
 
-__all__ = ["read_config"]
+__all__ = ["LONGEST", "read_config"]
+
+LONGEST = 4_000_000  # characters of a text
 
 Config = Mapping[str, Any]
 
@@ -158,7 +160,7 @@ def _name_of(path: Path) -> str:
 
 
 def _text_of(path: Path) -> str:
-    most = 4 * _tables().raw["longest"]  # bytes: a character takes at most four
+    most = 4 * LONGEST  # bytes: a character takes at most four
     try:
         with path.open("rb") as file:
             data = file.read(most + 1)
@@ -175,10 +177,9 @@ def _text_of(path: Path) -> str:
 
 def _parsed(text: str) -> Config:
     text = text.removeprefix("\ufeff")
-    longest = _tables().raw["longest"]
-    if len(text) > longest:
+    if len(text) > LONGEST:
         raise ShapeError(
-            f"A config.json has some thousand characters, and this has more than {longest:,}."
+            f"A config.json has some thousand characters, and this has more than {LONGEST:,}."
         )
     try:
         config = json.loads(

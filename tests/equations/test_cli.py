@@ -325,6 +325,76 @@ def test_facts_for_programs(run):
 # Claims
 
 
+# Shapes
+
+GEMMA = {  # Gemma 2 9B; 9,241,705,984 parameters are published
+    "model_type": "gemma2",
+    "num_hidden_layers": 42,
+    "hidden_size": 3584,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 8,
+    "head_dim": 256,
+    "intermediate_size": 14336,
+    "vocab_size": 256000,
+    "sliding_window": 4096,
+    "max_position_embeddings": 8192,
+    "tie_word_embeddings": True,
+}
+
+
+def test_a_shape_is_counted_from_a_configuration(run, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(GEMMA | {"engrams": 7}))
+    code, out, err = run("shape", str(tmp_path))
+    assert (code, err) == (0, "") and "\xa0" not in out
+    lines = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()]
+    assert lines[0] == [tmp_path.name]
+    rows = dict(line for line in lines if len(line) == 2)
+    assert rows["parameters"] == rows["used by one token"] == "9,241,705,984 (9.24 billion)"
+    assert rows["input embedding"] == "917,504,000 (918 million)" and "output head" not in rows
+    assert rows["cache of one more token in bf16"].startswith(f"{2 * 21 * 8 * 256 * 2:,} (")
+    assert rows["cache of one more token in fp8"].startswith(f"{2 * 21 * 8 * 256:,} (")
+    assert rows["window"] == "4,096 tokens in 21 layers"
+    assert rows["cache of full windows in bf16"].startswith(f"{2 * 21 * 8 * 256 * 2 * 4096:,} (")
+    assert rows["longest context"] == "8,192 tokens"
+    assert out.endswith("Notes\n  Not counted, because it is not known what they add: engrams.\n")
+
+
+def test_a_shape_for_programs_and_from_standard_input(run, tmp_path):
+    path = tmp_path / "gemma_config.json"
+    path.write_text(json.dumps(GEMMA))
+    found = json.loads(run("shape", str(path), "--json")[1])
+    assert (found["name"], found["notes"]) == ("gemma", [])
+    assert found["total_parameters"] == sum(found["parts_parameters"].values()) == 9_241_705_984
+    assert found["kv_bytes_per_token_bf16"] == 2 * found["kv_bytes_per_token_fp8"] == 172_032
+    assert found["kv_window_bytes_bf16"] == 172_032 * 4096
+    assert found["shape"]["norms_per_layer"] == 4
+    done = process("shape", "-", "--json", input=json.dumps(GEMMA))
+    assert json.loads(done.stdout) == found | {"name": "model"}
+
+
+def test_a_configuration_that_cannot_be_counted_is_one_sentence(run, tmp_path):
+    path = tmp_path / "config.json"
+    for text, said in (
+        (json.dumps(GEMMA | {"num_hidden_layers": -1}), "num_hidden_layers must be a whole number"),
+        (json.dumps(GEMMA | {"hybrid_override_pattern": "M*"}), "Mamba layers beside attention"),
+        ("{", "This is no JSON"),
+        ("[]", "one object in braces"),
+    ):
+        path.write_text(text)
+        code, out, err = run("shape", str(path))
+        assert (code, out) == (2, "") and err.startswith(f"handful: {path}: ")
+        assert said in err and err.count("\n") == 1
+    assert run("shape", str(tmp_path / "none"))[::2] == (
+        2,
+        f"handful: {tmp_path / 'none'}: there is no such file.\n",
+    )
+    for text, said in (("none", "holds no config.json"), ("{]", "This is no JSON")):
+        done = process("shape", "-", input=text)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("handful: Standard input") and said in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
 def test_claims_are_listed_with_time_and_verdict(run):
     code, out, _ = run("claims")
     assert code == 0 and len(out.splitlines()) == len(claims.load())
