@@ -468,6 +468,55 @@ def test_a_pasted_configuration_becomes_the_books_scenario(tab, site):
     )
 
 
+DROP = """([text, name]) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([text], name, { type: "application/json" }));
+  const place = document.querySelector(".yours-paste");
+  for (const kind of ["dragover", "drop"]) {
+    const event = new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true });
+    place.dispatchEvent(event);
+    if (!event.defaultPrevented) throw new Error(`${kind} is left to the browser`);
+  }
+}"""
+
+
+def test_a_configuration_may_be_dropped_or_chosen(tab, site):
+    page = tab.open(site + "your-model.html")
+    total = page.locator(".yours-model [data-count='Parameters, in total']")
+    said = page.locator(".yours-paste .yours-said")
+    page.evaluate(DROP, [json.dumps(LLAMA), "config.json"])  # onto what is still closed
+    page.wait_for_function("() => document.querySelector('#bar-model').value === 'yours'")
+    assert "70,553,706,496" in total.inner_text()
+    assert "head_dim is not given" in said.inner_text()
+    # by keyboard: the field is labelled, and the next stop after the text
+    page.locator("#yours-config").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "yours-config-file"
+    chooser = page.get_by_label("or a file, which may also be dropped here")
+    given = json.dumps(GPT_OSS)
+    for _ in range(2):  # the same file can be chosen again
+        chooser.set_input_files(
+            {"name": "config.json", "mimeType": "application/json", "buffer": given.encode()}
+        )
+        page.wait_for_function(
+            "() => document.querySelector('.yours-model .yours-counts').innerText"
+            ".includes('116,829,156,672')"
+        )
+    for text, problem in (
+        ('{"num_hidden_layers": 80,\n}', "model.json: This is no JSON: in line 2"),
+        ("", "model.json is empty."),
+        ("\x00\xff", "model.json: This is no JSON"),
+        ("[1]", "model.json: A config.json is one object in braces"),
+        ("x" * 16_000_001, "model.json is too large for a config.json."),
+    ):
+        page.evaluate(DROP, [text, "model.json"])
+        page.wait_for_function(
+            "said => document.querySelector('.yours-said').innerText.startsWith(said)", arg=problem
+        )
+        assert said.locator("p").count() == 1
+        assert "116,829,156,672" in total.inner_text()  # what was there stays
+
+
 def test_the_form_explains_a_published_count_that_is_another(tab, site):
     page = tab.open(site + "your-model.html")
     said = page.locator(".yours-model .yours-note")

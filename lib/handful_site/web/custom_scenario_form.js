@@ -1,6 +1,6 @@
 // The form for a reader's own model and chip.  What is typed is checked as it is typed; whatever
 // adds up becomes the page's scenario, and with it the book's.
-import { readConfig } from "./model_config.js";
+import { LONGEST, readConfig } from "./model_config.js";
 import { h } from "../../handful_explorers/web/dom.js";
 import {
   check,
@@ -355,7 +355,7 @@ class Part {
     };
   }
 
-  // config.json, pasted.
+  // config.json, pasted, dropped or chosen.
   paste() {
     const area = h("textarea", {
       id: "yours-config",
@@ -364,34 +364,83 @@ class Part {
       placeholder: '{ "hidden_size": 8192, "num_hidden_layers": 80, … }',
     });
     const said = h("div", { class: "yours-said", role: "status" });
-    const read = () => {
+    const say = (/** @type {string} */ problem) =>
+      said.replaceChildren(h("p", { class: "yours-wrong", text: problem }));
+    let latest = 0; // what comes later counts, although a file takes a while
+    const read = (from = "") => {
+      latest += 1;
       if (!area.value.trim()) {
-        said.replaceChildren();
+        if (from) say(`${from} is empty.`);
+        else said.replaceChildren();
         return;
       }
       const { given, notes = [], problem } = readConfig(area.value);
-      said.replaceChildren(
-        problem
-          ? h("p", { class: "yours-wrong", text: problem })
-          : h("ul", null, ...notes.map((text) => h("li", { text }))),
-      );
+      if (problem) say(from ? `${from}: ${problem}` : problem);
+      else said.replaceChildren(h("ul", null, ...notes.map((text) => h("li", { text }))));
       if (!given) return;
       this.name.value = given.name || "";
       this.fill(given);
       this.changed(true);
     };
-    area.addEventListener("input", read);
-    return h(
+    /** @param {File | undefined} file */
+    const open = async (file) => {
+      if (!file) return;
+      const turn = (latest += 1);
+      try {
+        // a character takes four bytes at most; readConfig counts what is left
+        const text = file.size > 4 * LONGEST ? null : await file.text();
+        if (turn !== latest) return;
+        if (text === null) say(`${file.name} is too large for a config.json.`);
+        else {
+          area.value = text;
+          read(file.name);
+        }
+      } catch {
+        if (turn === latest) say(`${file.name} cannot be read as a file.`);
+      }
+    };
+    area.addEventListener("input", () => read());
+    const chosen = h("input", {
+      id: "yours-config-file",
+      type: "file",
+      accept: ".json,application/json",
+    });
+    chosen.addEventListener("change", () => open(chosen.files?.[0]));
+    // so that the same file, once mended, can be chosen again
+    chosen.addEventListener("click", () => (chosen.value = ""));
+    const node = h(
       "details",
       { class: "yours-paste" },
-      h("summary", { text: "Paste a config.json instead" }),
+      h("summary", { text: "Paste or drop a config.json instead" }),
       h("label", {
-        for: "yours-config",
+        for: area.id,
         text: "The model's configuration, in the form that Hugging Face uses",
       }),
       area,
+      h("label", { for: chosen.id, text: "or a file, which may also be dropped here" }),
+      chosen,
       said,
     );
+    const over = (/** @type {boolean} */ yes) => node.classList.toggle("yours-over", yes);
+    const carriesFile = (/** @type {DragEvent} */ event) =>
+      event.dataTransfer?.types.includes("Files") ?? false;
+    node.addEventListener("dragover", (event) => {
+      if (!carriesFile(event)) return;
+      event.preventDefault();
+      over(true);
+    });
+    node.addEventListener("dragleave", (event) => {
+      if (!(event.relatedTarget instanceof Node && node.contains(event.relatedTarget))) over(false);
+    });
+    node.addEventListener("drop", (event) => {
+      over(false);
+      if (!carriesFile(event)) return;
+      event.preventDefault();
+      node.open = true;
+      chosen.value = "";
+      open(event.dataTransfer?.files[0]);
+    });
+    return node;
   }
 
   /** @param {Given} values */
