@@ -122,6 +122,7 @@ compute_optimal_tokens_by_rule = Formula(
     name="compute_optimal_tokens_by_rule",
     source="Hoffmann et al. 2022, approaches 1 and 2",
     meaning="tokens that go with it by the same rule",
+    known_as=("twenty tokens per parameter",),
     conventions=_RULE,
     derivation=lambda: _derive_rule("pretraining_tokens"),
 )

@@ -51,6 +51,7 @@ peak_flops_of_cores = Formula(
     name="peak_flops_of_cores",
     source="NVIDIA 2020, A100 Tensor Core GPU architecture",
     meaning="multiply-adds of all cores in a cycle, times the clock, counted twice",
+    known_as=("peak FLOPS from SMs and clock",),
     conventions=(
         "multiply-adds at one precision: half as many bits, twice as many",
         "of a GPU's streaming multiprocessor all matrix units together: 4 × 256 in 16 bits on an "

@@ -228,6 +228,7 @@ switch_all_reduce_time_in_network = Formula(
     name="switch_all_reduce_time_in_network",
     source="NVIDIA 2022, H100 Tensor Core GPU Architecture, NVLink SHARP",
     meaning="the switch adds up: a chip's partial sums go out once, and the sums come back",
+    known_as=("SHARP", "in-network reduction"),
     conventions=(
         "sums come back while partial sums still go out",
         "half of an all-reduce without it where chips are many; for two chips nothing is won",
@@ -241,6 +242,7 @@ all_reduce_bus_bandwidth = Formula(
     name="all_reduce_bus_bandwidth",
     source=_NCCL,
     meaning="rate of a chip's link that a measured all-reduce amounts to: nccl-tests' busbw",
+    known_as=("NCCL bus bandwidth", "busbw"),
     conventions=(
         "as if chips added up, without latency; reduction in the switch may show more than a link "
         "has",
@@ -256,6 +258,7 @@ latency_bound_bytes = Formula(
     n * W * tau / o,
     source="Austin et al. 2025, How to Scale Your Model, inference, appendix",
     meaning="array whose share takes as long over a link as an empty message",
+    known_as=("latency-bound message size",),
     conventions=(
         "a gather or a reduction on a ring, or along an axis of n chips of a torus",
         "of the whole array: the share of a chip is 1/n of it",

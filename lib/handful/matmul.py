@@ -74,6 +74,7 @@ matmul_intensity = Formula(
     using=(matmul_flops, matmul_bytes),
     source="Austin et al. 2025, How to Scale Your Model, rooflines",
     meaning="FLOPs for each byte of weights, inputs and results",
+    known_as=("GEMM arithmetic intensity",),
     conventions=(_MOVED, _OWN_MATRIX),
 )
 
@@ -95,6 +96,7 @@ matmul_critical_batch = Formula(
     w / Max(0, c * BW / F - (w_in / d_out + w_out / d_in) / v),
     source="derived",
     meaning="tokens at which arithmetic takes as long as weights, inputs and results",
+    known_as=("critical batch size of a matmul",),
     conventions=(
         "exact: in wide matrices it is the machine balance, the rule of thumb",
         "infinite where inputs and results alone take longer than the arithmetic",

@@ -29,18 +29,22 @@ __all__ = ["SUBJECTS", "by_subject", "search"]
 # Subjects, as the reference lists them, and the modules whose formulas belong to each.
 SUBJECTS = {
     "A decode step: latency, throughput, cost": ("latency", "serving"),
-    "Balance and the roofline": ("balance",),
+    "Balance and the roofline": ("balance", "matmul"),
     "Prefill": ("prefill_decode",),
     "Batches on a schedule, and waiting": ("queueing",),
     "Mixtures of experts": ("experts", "sparsity"),
-    "Racks and networks": ("racks", "multi_rack_pipelines"),
+    "Racks": ("racks", "multi_rack_pipelines"),
     "Pipelines": ("pipelining",),
+    "Collectives": ("collectives",),
+    "Sharding": ("sharding",),
     "The memory wall": ("memory_wall",),
     "Memory tiers": ("tiers",),
     "Training: size, data, time": ("chinchilla", "overtraining"),
     "Cost of a model's whole life": ("lifetime_cost",),
-    "Activations in training": ("reversible", "perturbation_growth"),
+    "Memory in training": ("training_memory", "reversible"),
+    "Small changes through a network": ("perturbation_growth",),
     "API prices": ("prices", "price_surcharges"),
+    "Chips": ("chip",),
     "Ciphers": ("ciphers",),
 }
 
@@ -99,6 +103,7 @@ SYNONYMS = {
     r"decod(e|ing|er)|generation": "decode",
     r"read(s|ing)?|fetch(es|ed|ing)?|load(s|ing)?": "read",
     r"train(s|ed|ing)?": "training",
+    r"optimi[sz]ers?|adamw?": "optimiser",
     r"caches?|cached|caching": "cache",
 }
 _SYNONYMS = [(re.compile(rf"\b(?:{left})\b"), right) for left, right in SYNONYMS.items()]

@@ -161,6 +161,7 @@ tensor_parallel_limit = Formula(
     source=_BOOK,
     meaning="chips that tensor parallelism can span in training or prefill before the network is "
     "slower than arithmetic",
+    known_as=("maximum tensor parallel degree",),
     conventions=(
         "activations gathered before the layer and reduce-scattered behind it, or all-reduced "
         "behind it, which is the same",
@@ -195,6 +196,7 @@ best_fsdp_devices = Formula(
     source=_BOOK,
     meaning="chips for FSDP, of all that share them with tensor parallelism, that spend least time "
     "on the network",
+    known_as=("best split between FSDP and tensor parallelism",),
     conventions=(
         "between 1 and all chips: beyond, one of both alone is best",
         "the rest, n/n_FSDP, is tensor parallel",
@@ -361,6 +363,7 @@ pipeline_bubble_with_sharding = Formula(
     name="pipeline_bubble_with_sharding",
     source=f"{_MEGATRON}, section 3.3",
     meaning="bubble over the work where chips are shared by pipeline, tensor and data parallelism",
+    known_as=("bubble of Megatron",),
     conventions=(
         "of ideal; GPipe or 1F1B, not interleaved",
         "n/(n_TP n_DP) stages and B/(n_DP B_μ) micro-batches, both whole numbers",

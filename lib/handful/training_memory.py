@@ -18,7 +18,7 @@ splits it: the optimiser's part in stage 1, gradients too in stage 2, weights to
 ... ]
 [120.0, 31.4, 16.6, 1.9]
 >>> llama = dict(d_model=8192, attention_heads=64, kv_heads=8, head_width=128)  # 70B
->>> layer_activation_bytes_gated(llama, feed_forward_width=28672, activation_bytes=2) / 8192
+>>> layer_activation_bytes_gated(llama, d_ff=28672, activation_bytes=2) / 8192
 33.5
 """
 
@@ -82,7 +82,7 @@ from .symbolic.formula import Formula
         q.kv_heads,
         q.head_width,
         q.value_width,
-        q.feed_forward_width,
+        q.d_ff,
         q.query_latent_width,
         q.kv_latent_width,
         q.rotary_width,
@@ -115,6 +115,7 @@ training_state_memory = Formula(
     N * (w_theta + w_grad + w_opt),
     source=f"{_ZERO}, section 3.1",
     meaning="weights, gradients and optimiser state, kept once",
+    known_as=("Adam optimiser state",),
     conventions=(_ADAM, "in all, however many chips it is split over", _LEFT_OUT),
 )
 
@@ -133,6 +134,7 @@ zero_stage_1_memory = Formula(
     name="zero_stage_1_memory",
     source=f"{_ZERO}, section 5.1",
     meaning="state of training on each chip where the optimiser's part is split",
+    known_as=("ZeRO-1",),
     conventions=(_ADAM, _DATA_PARALLEL, _LEFT_OUT),
 )
 
@@ -142,6 +144,7 @@ zero_stage_2_memory = Formula(
     name="zero_stage_2_memory",
     source=f"{_ZERO}, section 5.2",
     meaning="state of training on each chip where gradients are split too",
+    known_as=("ZeRO-2",),
     conventions=(_ADAM, _DATA_PARALLEL, _LEFT_OUT),
 )
 
@@ -151,6 +154,7 @@ zero_stage_3_memory = Formula(
     name="zero_stage_3_memory",
     source=f"{_ZERO}, section 5.3",
     meaning="state of training on each chip where weights are split too",
+    known_as=("ZeRO-3", "FSDP memory of a chip"),
     conventions=(
         _ADAM,
         _DATA_PARALLEL,
@@ -166,6 +170,7 @@ devices_to_train = Formula(
     using=(training_state_memory,),
     source="derived; Austin et al. 2025, How to Scale Your Model, applied training",
     meaning="chips whose memory state and activations fill, all of it split and nothing twice",
+    known_as=("GPUs needed to train",),
     conventions=(
         "to be rounded up",
         "activations of all tokens that are in work at a time, in all",

@@ -216,7 +216,7 @@ def widths(layer: sim.Layer) -> dict[str, float]:
         d_model=layer.width,
         attention_heads=layer.heads,
         head_width=layer.head,
-        feed_forward_width=layer.inner,
+        d_ff=layer.inner,
     )
     if not layer.kv_latent:
         return found | dict(kv_heads=layer.kv_heads)
@@ -294,7 +294,7 @@ def test_latent_attention_as_zhang_and_su_count_it():
         value_width=v3.v_head_dim,
         query_latent_width=v3.q_lora_rank,
         kv_latent_width=v3.kv_lora_rank,
-        feed_forward_width=v3.ffn_dim,
+        d_ff=v3.ffn_dim,
     )
     ours = m.layer_activation_bytes_latent(known)
     feed_forward = 2 * (2 * 7168 + 3 * 18432)
@@ -314,13 +314,13 @@ def test_a_gated_layer_is_about_as_large_as_gpt_3_s(model, published):
         attention_heads=s.heads,
         kv_heads=s.kv_heads,
         head_width=s.head_dim,
-        feed_forward_width=s.ffn_dim,
+        d_ff=s.ffn_dim,
     )
     whole = m.layer_activation_bytes_gated(known)
     assert whole / s.d_model == published
     shared = m.layer_activation_bytes_gated_sequence_parallel(known, tensor_devices=8)
     assert shared == pytest.approx(whole / 8)
     # A plain layer of GPT-3's shape, counted by the gated formula: 2 × 4 numbers instead of 3 × ffn
-    plain = known | dict(kv_heads=s.heads, feed_forward_width=8 * s.d_model / 3)
+    plain = known | dict(kv_heads=s.heads, d_ff=8 * s.d_model / 3)
     masks = 2 * s.d_model
     assert m.layer_activation_bytes_gated(plain) + masks == pytest.approx(34 * s.d_model)

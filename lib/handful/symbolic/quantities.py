@@ -1038,7 +1038,11 @@ network_bandwidth = quantity(
 )
 
 section("Sharding")
-d_ff = quantity(r"d_{\mathrm{ff}}", NONE, "width of the feed-forward layer")
+d_ff = quantity(
+    r"d_{\mathrm{ff}}",
+    NONE,
+    "width of the feed-forward layer, over all experts that a token uses",
+)
 feed_forward_matrices = quantity(
     r"n_{\mathrm{ff}}",
     NONE,
@@ -1153,9 +1157,6 @@ training_state_memory = quantity(
 devices_to_train = quantity(
     r"n_{\mathrm{train}}", _device, "chips whose memory the state and the activations fill"
 )
-tensor_devices = quantity(
-    r"n_{\mathrm{TP}}", _device, "chips that share each layer's matrices", least=1
-)
 replicated_bytes_per_width = quantity(
     r"w_{\mathrm{copies}}",
     _byte / (_token * _layer),
@@ -1166,11 +1167,6 @@ replicated_bytes_per_width = quantity(
 kv_heads = quantity(r"n_{\mathrm{KV}}", NONE, "heads of keys and values of one layer")
 head_width = quantity(r"d_{\mathrm{head}}", NONE, "numbers in one head's query, and in its key")
 value_width = quantity(r"d_{\mathrm{value}}", NONE, "numbers in one head's value")
-feed_forward_width = quantity(
-    r"d_{\mathrm{ff}}",
-    NONE,
-    "numbers between a feed-forward part's matrices, over all experts that a token uses",
-)
 query_latent_width = quantity(
     r"d_{\mathrm{Q}}",
     NONE,
