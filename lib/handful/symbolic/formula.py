@@ -22,6 +22,7 @@ got 0.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, reduce
@@ -32,11 +33,13 @@ from sympy.printing.numpy import NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 
 from ..nearest import nearest
+from ..units import format_value
 from .dimensions import NONE, DimensionError, dimension_of
 from .expression_tree import Tree, to_tree
 from .printing import Latex
 from .quantities import PARTS, Quantity, QuantityError, dimension_of_symbol, find, table
-from .solving import FormulaError, invert, verify
+from .roots import Found, grid, search
+from .solving import Cancels, FormulaError, NoInverse, inverses, limits, steps, verify
 
 if TYPE_CHECKING:
     import numpy as np
@@ -168,35 +171,10 @@ class Formula:
         `known` is a mapping such as a Scenario; what the formula does not use is passed over.
         Keywords win over it, and must be inputs of this formula.
         """
-        merged = dict(known) if known else {}
-        if values:
-            names = {q.name for q in self.inputs}
-            for name in values:
-                if name not in names and name not in table:
-                    raise FormulaError(
-                        f"{self.name} has no input {name!r}; the nearest are: "
-                        f"{nearest(name, sorted(names))}."
-                    )
-                if name not in names and not known:
-                    raise FormulaError(
-                        f"{self.name} does not depend on {name}; it takes "
-                        f"{', '.join(sorted(names))}."
-                    )
-            merged.update(values)
-        arguments = []
+        merged = self._merged(known, values)
         self._assume_dense(merged)
-        for q in self.inputs:
-            value = merged.get(q.name, q.default)
-            if value is None:
-                raise FormulaError(f"{self.name} needs {q.name} ({q.meaning}).")
-            arguments.append(q.check(value))
-        for part, whole in self._parts:
-            over = arguments[part] > arguments[whole]
-            if over if isinstance(over, bool) else over.any():
-                raise QuantityError(
-                    f"{self.inputs[part].name} must be at most {self.inputs[whole].name} "
-                    f"({arguments[whole]}); got {arguments[part]}."
-                )
+        arguments = [self._value(q, merged) for q in self.inputs]
+        self._check_parts(arguments)
         if all(isinstance(a, (int, float)) for a in arguments):
             try:
                 return float(self._scalar(*map(float, arguments)))
@@ -214,6 +192,43 @@ class Formula:
             divide="ignore", over="ignore", invalid="ignore"
         ):  # as for scalars: infinite, or 0/0
             return self._array(*(np.asarray(a, dtype=float) for a in arguments))
+
+    def _merged(
+        self, known: Mapping[str, Any] | None, values: Mapping[str, Any], also: str = ""
+    ) -> dict[str, Any]:
+        """Return what is known with `values` over it, which must be inputs, or named `also`."""
+        if values:
+            names = {q.name for q in self.inputs} | ({also} if also else set())
+            for name in values:
+                if name not in names and name not in table:
+                    raise FormulaError(
+                        f"{self.name} has no input {name!r}; the nearest are: "
+                        f"{nearest(name, sorted(names))}."
+                    )
+                if name not in names and not known:
+                    raise FormulaError(
+                        f"{self.name} does not depend on {name}; it takes "
+                        f"{', '.join(sorted(names))}."
+                    )
+        return {**(known or {}), **values}
+
+    def _value(self, quantity: Quantity, merged: Mapping[str, Any]) -> Any:
+        value = merged.get(quantity.name, quantity.default)
+        if value is None:
+            raise FormulaError(f"{self.name} needs {quantity.name} ({quantity.meaning}).")
+        return quantity.check(value)
+
+    def _check_parts(self, arguments: list[Any], but: int = -1) -> None:
+        """Raise QuantityError where a part exceeds its whole; the argument `but` is not there."""
+        for part, whole in self._parts:
+            if but in (part, whole):
+                continue
+            over = arguments[part] > arguments[whole]
+            if over if isinstance(over, bool) else over.any():
+                raise QuantityError(
+                    f"{self.inputs[part].name} must be at most {self.inputs[whole].name} "
+                    f"({arguments[whole]}); got {arguments[part]}."
+                )
 
     def _assume_dense(self, values: dict[str, Any]) -> None:
         """Fill in what a dense model has in the place of experts, where nothing says otherwise.
@@ -314,31 +329,181 @@ class Formula:
     # Algebra
 
     def solve(self, name: str) -> Formula:
-        """Solve the same relation for one of the inputs.
-
-        Every solution is put back and checked.
+        """Solve the same relation for one of the inputs, in closed form.
 
         Where the expression is a maximum of increasing functions of that input, the answer is the
         minimum of the branches' solutions (and the other way round), which is how a roofline is
-        inverted.
+        inverted.  Every solution is put back at drawn values and checked.  It holds for what the
+        formula can give: where it is flat, it is one end of the flat part.
+
+        Raises FormulaError where the input cancels, where several values or whole ranges of it give
+        the same, and where the algebra does not come to an end; `roots` computes them then.
+
+        >>> from handful import balance, latency
+        >>> balance.drain_time.solve("memory_capacity").expression
+        drain_time*memory_bandwidth
+        >>> latency.step_time.solve("batch")
+        Traceback (most recent call last):
+        ...
+        handful.symbolic.solving.FormulaError: step_time has no single closed form for batch: batch
+        stands in several places, and algebra does not bring them together;
+        step_time.roots("batch", …, step_time=…) computes its values.
         """
+        quantity = self._input(name)
+        if self.gives in self.inputs:
+            raise FormulaError(
+                f"{self.name} gives {self.gives.name} and takes it too, and an inverse cannot have "
+                f"both under one name; {self._roots_of(name)}."
+            )
+        try:
+            candidates = inverses(self.expanded, self.gives.symbol, quantity.symbol)
+        except Cancels:
+            raise FormulaError(self._cancels(name)) from None
+        except NoInverse as error:
+            raise FormulaError(self._no_single(name, str(error))) from None
+        refused: list[str] = []
+        for candidate in candidates:
+            solution = Formula(
+                quantity,
+                candidate,
+                name=f"{self.name}_for_{name}",
+                register=False,
+                meaning=f"{quantity.meaning}, from {self.gives.meaning}",
+                source=f"{self.name} solved for {name}",
+                conventions=self.conventions,
+            )
+            reason = verify(self, quantity, solution)
+            if not reason:
+                return solution
+            refused.append(reason)
+        raise FormulaError(self._no_single(name, refused[0]))
+
+    def roots(
+        self, name: str, known: Mapping[str, Any] | None = None, /, **values: float | str | None
+    ) -> tuple[float, ...]:
+        """Compute all values of one input for which the formula gives a value that is wanted.
+
+        `known` and keywords are as in a call; the value that is wanted has the name of what the
+        formula gives, or the formula's own where the former is an input as well.  Values of the
+        input named, in a scenario say, are passed over.
+
+        Returns the admissible values in increasing order, in SI units, found by bisection between
+        1e-30 and 1e36 and put back.  Where a whole range gives the value (a step of a rounded
+        count, the flat side of a roofline), its two ends are among them, or the one that it has.
+        Where a rounded count makes a saw of the formula, they are complete up to a count of 1000.
+
+        Raises FormulaError where no value, or every value, gives what is wanted, with the range of
+        what the formula gives; QuantityError for values that a quantity cannot take.
+
+        >>> from handful import latency, scenario
+        >>> served = scenario.values(hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8")
+        >>> (batch,) = latency.step_time.roots("batch", served, step_time="50 ms")
+        >>> round(latency.step_time(served, batch=batch), 9)
+        0.05
+        >>> latency.step_time.roots("batch", served, step_time="1 ms")
+        Traceback (most recent call last):
+        ...
+        handful.symbolic.solving.FormulaError: No value of batch gives step_time 1 ms: it is at
+        least 2.63 ms whatever batch is, with the other values as given.
+        """
+        quantity = self._input(name)
+        target = self.name if self.gives in self.inputs else self.gives.name
+        merged = self._merged(known, values, target)
+        if name in values:
+            raise FormulaError(f"{self.name}.roots looks for {name}, and takes no value of it.")
+        wanted = merged.get(target)
+        if wanted is None:
+            raise FormulaError(
+                f"{self.name}.roots needs {target}, the value wanted ({self.gives.meaning})."
+            )
+        if isinstance(wanted, str):
+            wanted = self.gives.read(wanted)
+        merged.pop(name, None)
+        if name not in DENSE:
+            self._assume_dense(merged)
+        place = self.inputs.index(quantity)
+        arguments = [math.nan if q is quantity else self._value(q, merged) for q in self.inputs]
+        for q, value in [(self.gives, wanted), *zip(self.inputs, arguments, strict=True)]:
+            if not isinstance(value, (int, float)) or math.isinf(value):
+                raise QuantityError(f"{q.name} must be one finite number here; got {value!r}.")
+        if math.isnan(wanted):
+            raise QuantityError(
+                f"{self.gives.name} must be one finite number here; got {wanted!r}."
+            )
+        self._check_parts(arguments, place)
+
+        def value_at(x: float) -> float:
+            try:
+                found = self._scalar(*arguments[:place], x, *arguments[place + 1 :])
+                return math.nan if isinstance(found, complex) else float(found)
+            except (ArithmeticError, ValueError, TypeError):  # infinite, or complex on the way
+                return math.nan
+
+        others = {q.name: v for q, v in zip(self.inputs, arguments, strict=True) if q != quantity}
+        low, high = limits(quantity, others)
+        known_symbols = {find(n).symbol: float(v) for n, v in others.items()}
+        edges = steps(self.expanded, quantity.symbol, known_symbols)
+        points = {*grid(low, high, quantity.zero), *(x for x in edges if low < x <= high)}
+        found = search(value_at, float(wanted), sorted(points))
+        if not found.values:
+            raise FormulaError(self._no_root(quantity, float(wanted), found))
+        return found.values
+
+    def _no_root(self, quantity: Quantity, wanted: float, found: Found) -> str:
+        """Return why no single value of an input gives what is wanted."""
+        name, gives = quantity.name, self.gives.name
+        low, high, jump = found.low, found.high, found.jump
+        if math.isnan(low):
+            return f"{self.name} has no finite value, whatever {name} is, with the others as given."
+        if high - low <= 1e-12 * abs(high):
+            seen = [low] if abs(wanted - low) <= 1e-12 * abs(low) else [low, wanted]
+        else:
+            seen = [wanted, *([low, high] if not low <= wanted <= high or not jump else jump[1:])]
+        digits = 3
+        while digits < 15 and len(set(seen)) > len({self._shown(v, digits) for v in seen}):
+            digits += 1
+        none = f"No value of {name} gives {gives} {self._shown(wanted, digits)}"
+        rest = f"whatever {name} is, with the other values as given."
+        if len(seen) == 1:
+            return f"Every value of {name} gives that: {gives} is {self._shown(low, 3)} {rest}"
+        if len(seen) == 2:
+            return f"{none}: it is {self._shown(low, digits)} {rest}"
+        if wanted < low:
+            return f"{none}: it is at least {self._shown(low, digits)} {rest}"
+        if wanted > high:
+            return f"{none}: it is at most {self._shown(high, digits)} {rest}"
+        if jump:
+            place = format_value(jump[0], quantity.unit, 6).replace("\u00a0", " ")
+            before, after = (self._shown(v, digits) for v in jump[1:])
+            return (
+                f"{none} that was found: it jumps from {before} to {after} where {name} is "
+                f"{place}, with the other values as given."
+            )
+        return f"{none} that was found, from 1e-30 to 1e36, with the other values as given."
+
+    def _shown(self, value: float, digits: int) -> str:
+        return format_value(value, self.gives.unit, digits).replace("\u00a0", " ")
+
+    def _input(self, name: str) -> Quantity:
         quantity = find(name)
         if quantity not in self.inputs:
             raise FormulaError(
                 f"{self.name} does not depend on {name}; it can be solved for "
                 f"{', '.join(q.name for q in self.inputs if not q.constant)}."
             )
-        solution = invert(self.expanded, self.gives.symbol, quantity.symbol)
-        verify(self, quantity, solution)
-        return Formula(
-            quantity,
-            solution,
-            name=f"{self.name}_for_{name}",
-            register=False,
-            meaning=f"{quantity.meaning}, from {self.gives.meaning}",
-            source=f"{self.name} solved for {name}",
-            conventions=self.conventions,
-        )
+        return quantity
+
+    def _cancels(self, name: str) -> str:
+        others = ", ".join(q.name for q in self.inputs if not q.constant and q.name != name)
+        return f"{name} cancels in {self.name}, which depends on {others}."
+
+    def _no_single(self, name: str, reason: str) -> str:
+        why = reason.replace("{name}", name)
+        return f"{self.name} has no single closed form for {name}: {why}; {self._roots_of(name)}."
+
+    def _roots_of(self, name: str) -> str:
+        target = self.name if self.gives in self.inputs else self.gives.name
+        return f'{self.name}.roots("{name}", …, {target}=…) computes its values'
 
     def elasticity(self, name: str) -> Formula:
         """Return the elasticity d ln f / d ln x with respect to an input.

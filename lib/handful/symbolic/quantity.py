@@ -146,7 +146,7 @@ class Quantity:
         handful.symbolic.quantity.QuantityError: batch must be above 0 (in sequence); got -1.
         """
         if isinstance(value, str):
-            value = self._read(value)
+            value = self.read(value)
         if isinstance(value, (int, float)):  # the common case, without importing NumPy
             low, high = value, value
         else:
@@ -173,7 +173,15 @@ class Quantity:
             raise QuantityError(f"{self.name} must be at most {self.upper}; got {high}.")
         return value
 
-    def _read(self, text: str) -> float:
+    def read(self, text: str) -> float:
+        """Return the number that a text with a unit stands for, in SI units.
+
+        Raises QuantityError for text that is no number, or of another dimension.
+
+        >>> from handful.symbolic.quantities import step_time
+        >>> step_time.read("20 ms")
+        0.02
+        """
         try:
             value, dimension = read_as(text, self.dimension)
         except WrittenError as error:
