@@ -178,10 +178,8 @@ class Formula:
         if all(isinstance(a, (int, float)) for a in arguments):
             try:
                 return float(self._scalar(*map(float, arguments)))
-            except (
-                ZeroDivisionError,
-                OverflowError,
-            ):  # out of reach, beyond max(0, …) say: infinite, or 0/0
+            except (ArithmeticError, ValueError, TypeError):
+                # Out of reach, beyond max(0, …) say: infinite, 0/0, or a root of what is below 0.
                 import numpy as np
 
                 with np.errstate(all="ignore"):

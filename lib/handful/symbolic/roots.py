@@ -192,7 +192,8 @@ def _between(function: Callable[[float], float], wanted: float, a: float, b: flo
 def _ends(function: Callable[[float], float], wanted: float, a: float, b: float) -> list[float]:
     """Return the solution from a to b, or both where the function is flat between them."""
     at_a, at_b = function(a), function(b)
-    if (at_a - wanted) * (at_b - wanted) < 0:  # it crosses the wanted value slowly
+    rounding = 1e-14 * abs(wanted)
+    if (at_a - wanted) * (at_b - wanted) < 0 and abs(at_b - at_a) > rounding:  # a slow crossing
         rising = at_b > at_a
         last, first = _bisect(lambda x: (function(x) >= wanted) == rising, a, b)
         return [min((last, first), key=lambda x: abs(function(x) - wanted))]
