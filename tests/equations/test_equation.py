@@ -99,9 +99,9 @@ def test_steps_of_a_derivation_are_shown_with_their_checks():
 
 def test_a_formula_without_a_derivation_has_none():
     assert equation.as_object(registry["drain_time"])["derivation"] is None
-    assert equation.as_text(registry["drain_time"])[-1].startswith(
-        "Source: the lecture at 24:01, https://"
-    )
+    *_, source, _, imported = equation.as_text(registry["drain_time"])
+    assert source.startswith("Source: the lecture at 24:01, https://")
+    assert imported == "Import: from handful.balance import drain_time"
 
 
 def test_an_equation_names_what_it_leans_on_once_and_what_cancels():

@@ -67,7 +67,10 @@ def _slack(formula, name, point, exact) -> float:
             mpmath.mpf(point[i.name]) * (1 + (mpmath.mpf(10) ** -12 if i is shaken else 0))
             for i in formula.inputs
         )
-        moved += abs(float(_independent(name)(*at)) - exact)
+        try:
+            moved += abs(float(_independent(name)(*at)) - exact)
+        except ZeroDivisionError:  # a pole is that near: no value is wrong there
+            return math.inf
     return moved
 
 

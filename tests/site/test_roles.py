@@ -62,7 +62,7 @@ def test_its_box_knows_formula_inputs_and_source():
         ('step_time hardware="H100', "is no live number"),
         ("step_time batch", "'batch' in .* is no setting; write name=value"),
         ("step_time batch=many", "batch=many in .* is no number"),
-        ("step_tiem batch=1", "There is no formula 'step_tiem'; the nearest are step_time"),
+        ("step_tiem batch=1", "There is no formula 'step_tiem'; the nearest are: step_time"),
         ("step_time batch=1 drain_time=2", "step_time does not depend on 'drain_time'; it takes"),
         ("step_time batch=-1", "cannot be computed: batch must be above 0"),
         (
