@@ -43,6 +43,7 @@ MODULES = (
     "experts",
     "prices",
     "prefill_decode",
+    "speculative_decoding",
     "price_surcharges",
     "tiers",
     "memory_wall",
@@ -77,7 +78,7 @@ LONGEST = 90  # seconds of a processor for the tests of one mutant
 TESTS = {
     "balance": ("balance", "latency", "train"),
     "sparsity": ("latency",),
-    "serving": ("validation",),
+    "serving": ("serving", "validation"),
     "handful_evidence.price_lists": ("prices",),
     "handful_evidence.measured_racks": ("racks",),
     "handful_evidence.published_tokens": ("overtraining",),

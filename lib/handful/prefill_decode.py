@@ -1,17 +1,24 @@
 """From prefill to decode: what a pass costs each of its tokens (the lecture, 1:42:05).
 
-What long prompts add is here too.
+What long prompts add is here too, and the time to a first token.
 
 A pass takes `pass_length` tokens of each sequence through the model at once.  Reading is shared by
 them, arithmetic is not: a short pass waits for memory, a long one for its multipliers.  A pass of
 one token is decode.  Past some length of prompt attention's own arithmetic is no longer small, and
 a prompt's token grows dearer with the prompt.
 
+Servers that do only one of the two ("disaggregated" ones) need numbers in proportion:
+``prefill_per_decode`` from the lengths of prompts and answers and what each kind takes a second,
+``cache_transfer_time`` for what has to travel between them.
+
 >>> llama = dict(prefill_attention_flops_per_pair=4 * 80 * 64 * 128, active_parameters=70e9)
 >>> round(
 ...     prompt_growth(llama, context=200_000), 1
 ... )  # a dense model of 70 billion, at 200,000 tokens
 2.9
+>>> day = dict(prompt_tokens=608e9, answer_tokens=168e9)  # DeepSeek's service on a day of 2025
+>>> round(prefill_per_decode(day, throughput=14_800, prefill_throughput=73_700), 2)
+0.73
 """
 
 from __future__ import annotations
@@ -23,7 +30,7 @@ from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
 
-(n, B, N_total, N_active, w, L, b, b0, a, F, BW, c, length) = (
+(n, B, N_total, N_active, w, L, b, b0, a, F, BW, c, length, P, B_p, h, A, MFU) = (
     quantity.symbol
     for quantity in (
         q.devices,
@@ -39,6 +46,11 @@ from .symbolic.formula import Formula
         q.memory_bandwidth,
         q.flops_per_multiply_add,
         q.pass_length,
+        q.prompt_tokens,
+        q.prompts_together,
+        q.hit_share,
+        q.answer_tokens,
+        q.model_flops_utilisation,
     )
 )
 
@@ -100,6 +112,141 @@ prompt_growth = Formula(
         "prefill is bound by arithmetic",
     ),
 )
+
+# Time to the first token --------------------------------------------------------------------------
+
+prefill_time = Formula(
+    q.prefill_time,
+    B_p * P * (c * N_active + a * P * Rational(1, 2)) / (n * MFU * F),
+    source="derived; MFU as in Pope et al. 2022, Efficiently Scaling Transformer Inference",
+    meaning="arithmetic of a prompt at the rate that the chips reach: the time to its first token "
+    "when nobody waits",
+    conventions=(
+        "FLOP counts a multiply-add as two; the peak is dense, of the arithmetic's precision",
+        "the utilisation counts attention's arithmetic too, half of the prompt for each token",
+        "full-attention layers only; prefill is bound by arithmetic",
+        "waiting and the way of messages left out",
+    ),
+    derivation=lambda: _derive_prefill(),
+)
+
+prefill_time_with_hits = Formula(
+    q.prefill_time,
+    B_p * P * (1 - h) * (c * N_active + a * P * (1 + h) * Rational(1, 2)) / (n * MFU * F),
+    name="prefill_time_with_hits",
+    source="derived",
+    meaning="the same where the cache of the prompt's beginning is found: the rest is computed, "
+    "and attends to all",
+    conventions=(
+        "what is found is a prefix",
+        "fetching the found cache left out: see retrieve_time",
+        "full-attention layers only; prefill is bound by arithmetic",
+    ),
+    derivation=lambda: _derive_prefill_with_hits(),
+)
+
+prefill_throughput = Formula(
+    q.prefill_throughput,
+    B_p * P / q.prefill_time.symbol,
+    using=(prefill_time,),
+    source="derived",
+    meaning="tokens of prompts over the time of their prefill",
+    conventions=("prompts follow one another without a gap",),
+)
+
+prefill_throughput_with_hits = Formula(
+    q.prefill_throughput,
+    B_p * P / q.prefill_time.symbol,
+    using=(prefill_time_with_hits,),
+    name="prefill_throughput_with_hits",
+    source="derived",
+    meaning="the same where the cache of the prompt's beginning is found: tokens that are found "
+    "count as taken",
+    conventions=(
+        "fetching the found cache left out",
+        "infinite where all of the prompt is found",
+    ),
+)
+
+# Servers that do only one of the two --------------------------------------------------------------
+
+prefill_per_decode = Formula(
+    q.prefill_per_decode,
+    P * q.throughput.symbol / (A * q.prefill_throughput.symbol),
+    source="derived; Zhong et al. 2024, DistServe",
+    meaning="prefill servers that keep one decode server supplied",
+    conventions=(
+        "every request has one prompt and one answer, of the mean lengths",
+        "the prefill rate counts found tokens where the prompt's length does",
+        "both kinds of server are busy all the time",
+    ),
+    derivation=lambda: _derive_prefill_per_decode(),
+)
+
+cache_transfer_time = Formula(
+    q.cache_transfer_time,
+    B_p * _cache.subs(L, P) / (n * q.scale_out_bandwidth.symbol),
+    source="derived; Zhong et al. 2024, DistServe, section 3.3",
+    meaning="a prompt's cache over the network between two servers",
+    conventions=(
+        "every chip of the server sends its part at once, in one direction",
+        "the receiving server is no slower",
+        "nothing overlaps: sent layer by layer during prefill, most of it is hidden",
+    ),
+)
+
+
+def _derive_prefill() -> Derivation:
+    d = Derivation("The time of a prompt, from its pairs of tokens")
+    flops = q.prefill_again_flops.symbol
+    d.start(
+        Eq(q.prefill_time.symbol, B_p * flops / (n * MFU * F)),
+        "arithmetic over the rate that the chips reach",
+    )
+    d.substitute(
+        {"prefill_again_flops": c * N_active * P + a * P**2 * Rational(1, 2)},
+        "each token goes through the weights, and each pair of tokens is attended to once",
+    )
+    d.claim(
+        Eq(
+            q.prefill_time.symbol,
+            B_p * P * (c * N_active + a * P * Rational(1, 2)) / (n * MFU * F),
+        ),
+        "a token attends to half of the prompt, on average",
+    )
+    return d
+
+
+def _derive_prefill_with_hits() -> Derivation:
+    d = Derivation("The time of a prompt whose beginning is found")
+    pairs = a * (P**2 - (h * P) ** 2) * Rational(1, 2)
+    d.start(
+        Eq(
+            q.prefill_time.symbol,
+            B_p * (c * N_active * (1 - h) * P + pairs) / (n * MFU * F),
+        ),
+        "the tokens that are left go through the weights; of all pairs, those among found tokens "
+        "are spared",
+    )
+    d.claim(
+        Eq(q.prefill_time.symbol, prefill_time_with_hits.expression),
+        "a difference of squares: those tokens attend to half of the prompt and half of the hit",
+    )
+    return d
+
+
+def _derive_prefill_per_decode() -> Derivation:
+    d = Derivation("Prefill servers for each decode server")
+    rate = q.request_rate.symbol
+    d.start(
+        Eq(q.prefill_per_decode.symbol, rate * P / q.prefill_throughput.symbol),
+        "prompts come in as fast as answers leave: their tokens, over what one server takes",
+    )
+    d.substitute(
+        {"request_rate": q.throughput.symbol / A},
+        "a decode server finishes an answer whenever it has made that many tokens",
+    )
+    return d
 
 
 def _derive_pass() -> Derivation:

@@ -7,27 +7,42 @@ attends for sequences of its own and only experts are shared.  Every term can be
 the floor's have an efficiency.  A server that guesses tokens ahead (speculative decoding) keeps a
 share of what it works on, ``kept_share``.
 
+A batch in steady state is a queueing system: ``requests_per_second`` is Little's law for it, and
+``cache_freed`` says what each step leaves free for new prompts.  ``bandwidth_utilisation`` and
+``decode_flops_utilisation`` compare a measured step with what the chips could have done.
+
 >>> round(kept_share(acceptance=0.5, drafts=1), 2)  # the guess is right every other time
 0.75
+>>> seven = dict(total_parameters=7e9, bytes_per_parameter=2, batch=1, context=0)
+>>> machine = dict(devices=1, memory_bandwidth=2e12, kv_bytes_per_token=0)
+>>> bandwidth_utilisation(seven | machine, step_time=0.014)  # 14 GB in 14 ms, of 2 TB/s
+0.5
 """
 
 from __future__ import annotations
 
 import warnings
 
-from sympy import Integer
+from sympy import Eq, Integer, Rational
 
 from .collectives import ring_all_reduce_time
 from .experts import communication_time
-from .latency import compute_time, memory_time
+from .latency import cache_memory, compute_time, memory_time
 from .racks import copied_weights
 from .symbolic import quantities as q
+from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
 
 __all__ = [
+    "bandwidth_utilisation",
+    "cache_freed",
     "copied_weight_time",
+    "decode_flops_utilisation",
     "kept_share",
+    "mean_context",
     "overhead_time",
+    "requests_per_second",
+    "sequences_finished",
     "served_step_time",
     "served_step_time_apart",
     "tensor_parallel_time",
@@ -143,6 +158,120 @@ kept_share = Formula(
         "the guessing itself left out: one more layer a guess in DeepSeek-V3",
     ),
 )
+
+# A batch in steady state --------------------------------------------------------------------------
+
+_t, _P, _A, _b = (
+    quantity.symbol
+    for quantity in (q.step_time, q.prompt_tokens, q.answer_tokens, q.kv_bytes_per_token)
+)
+
+sequences_finished = Formula(
+    q.sequences_finished,
+    new * B / _A,
+    source="derived",
+    meaning="answers that end in a step: as many prompts may be let in",
+    conventions=("steady state: the batch stays as large as it is",),
+)
+
+requests_per_second = Formula(
+    q.request_rate,
+    q.sequences_finished.symbol / _t,
+    using=(sequences_finished,),
+    name="requests_per_second",
+    source="Little 1961: sequences in the batch over the time that an answer takes",
+    meaning="answers that end in a second, and so requests that a full batch can take",
+    conventions=(
+        "steady state: the batch stays as large as it is",
+        "decode only: the time of prompts is not in the step",
+    ),
+    derivation=lambda: _derive_requests(),
+)
+
+cache_freed = Formula(
+    q.cache_freed,
+    q.sequences_finished.symbol * _b * (_P + _A),
+    using=(sequences_finished,),
+    source="derived",
+    meaning="whole caches of the answers that end in a step",
+    conventions=(
+        "steady state: the batch stays as large as it is",
+        "no layers with a sliding window",
+        "found prefixes that several sequences share stay",
+    ),
+    derivation=lambda: _derive_cache_freed(),
+)
+
+mean_context = Formula(
+    q.context,
+    _P + _A * Rational(1, 2),
+    name="mean_context",
+    source="derived",
+    meaning="context of a sequence of the batch, on average: its prompt and half of its answer",
+    conventions=(
+        "answers equally long; where they differ, those in the batch are longer than the mean, "
+        "since a long answer stays longer",
+    ),
+)
+
+# What a measured step made of the chips -----------------------------------------------------------
+
+bandwidth_utilisation = Formula(
+    q.bandwidth_utilisation,
+    (q.bytes_per_parameter.symbol * q.total_parameters.symbol + B * cache_memory.expression)
+    / (n * BW * _t),
+    source="Databricks 2023, LLM Inference Performance Engineering: Best Practices (MBU)",
+    meaning="weights and caches over what the chips could have read in a measured step",
+    conventions=(
+        "all weights count once: too many where a small batch wakes few experts",
+        "one step gives each sequence its token: time per output token is step time",
+    ),
+)
+
+decode_flops_utilisation = Formula(
+    q.model_flops_utilisation,
+    q.flops_per_multiply_add.symbol
+    * new
+    * B
+    * q.active_parameters.symbol
+    / (n * q.peak_flops.symbol * _t),
+    name="decode_flops_utilisation",
+    source="Pope et al. 2022, Efficiently Scaling Transformer Inference, table 2 (MFU)",
+    meaning="arithmetic of the weights over what the chips could have done in a measured step",
+    conventions=(
+        "FLOP counts a multiply-add as two; dense peak",
+        "attention over the context left out",
+    ),
+)
+
+
+def _derive_requests() -> Derivation:
+    d = Derivation("Requests a second, by Little's law")
+    d.start(
+        Eq(B, q.request_rate.symbol * _A * _t / new),
+        "sequences in the batch are those that come in a second, times the seconds that each stays",
+    )
+    d.solve("request_rate", "solve for the rate")
+    return d
+
+
+def _derive_cache_freed() -> Derivation:
+    d = Derivation("What a step frees is what it adds")
+    ended, freed = q.sequences_finished.symbol, q.cache_freed.symbol
+    d.start(
+        Eq(freed, new * B * _b + ended * _P * _b),
+        "in steady state: a token for each sequence, and the prompts of those who take free places",
+    )
+    d.claim(
+        Eq(freed, (new * B + ended * _P) * _b),
+        "collect the bytes of a token",
+    )
+    d.substitute({"sequences_finished": new * B / _A}, "as many come as end")
+    d.claim(
+        Eq(freed, new * B / _A * _b * (_P + _A)),
+        "which is prompt and answer of each that ends",
+    )
+    return d
 
 
 def __getattr__(name: str) -> Formula:

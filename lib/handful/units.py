@@ -101,6 +101,7 @@ UNITS = {
     "token": Unit("count", "token", "tokens", hint="tokens"),
     "token/s": Unit("count", "token/s", "tokens/s", hint="tokens/s"),
     "sequence": Unit("count", "sequence", "sequences", hint="sequences"),
+    "sequence/s": Unit("count", "request/s", "requests/s", hint="requests/s"),
     "parameter": Unit("count", "parameter", "parameters", hint="parameters"),
     "device": Unit("count", "chip", "chips", hint="chips"),
     "device·s": Unit("count", "chip-hour", "chip-hours", factor=1 / 3600, hint="chip-hours"),

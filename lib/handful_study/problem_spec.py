@@ -41,6 +41,7 @@ WRITTEN = {
     "token": "tokens",
     "token/s": "tokens/s",
     "sequence": "sequences",
+    "sequence/s": "requests/s",
     "parameter": "parameters",
     "device": "chips",
     "device·s": "chip-hours",

@@ -1215,6 +1215,122 @@ bits_per_byte = quantity(
     r"z_{8}", Dimension(bit=1, byte=-1), "bits in a byte", unit="1", default=8, constant=True
 )
 
+section("Serving at a promised speed")
+one_sequence = quantity(
+    r"\varsigma",
+    _sequence,
+    "one sequence, to make a count of sequences a pure number",
+    default=1,
+    constant=True,
+)
+prompt_tokens = quantity(r"L_{\mathrm{prompt}}", _token / _sequence, "tokens of a prompt")
+prompts_together = quantity(
+    r"B_{\mathrm{prefill}}", _sequence, "prompts that are worked through together", default=1
+)
+hit_share = quantity(
+    r"\eta_{\mathrm{hit}}",
+    NONE,
+    "share of the prompt's tokens whose cache is found, so that they are not computed again",
+    unit="%",
+    zero=True,
+    upper=1,
+)
+prefill_time = quantity(
+    r"t_{\mathrm{prefill}}", _time, "time in which a server works through a prompt"
+)
+prefill_throughput = quantity(
+    r"R_{\mathrm{prefill}}",
+    _token / _time,
+    "tokens of prompts that a prefill server takes a second",
+)
+prefill_devices = quantity(r"n_{\mathrm{prefill}}", _device, "chips of one prefill server")
+prefill_per_decode = quantity(r"\rho_{\mathrm{PD}}", NONE, "prefill servers for each decode server")
+cache_transfer_time = quantity(
+    r"t_{\mathrm{move}}", _time, "time to send a prompt's cache from one server to another"
+)
+sequences_finished = quantity(
+    r"B_{\mathrm{end}}", _sequence, "answers that end in one step, on average"
+)
+cache_freed = quantity(
+    r"m_{\mathrm{end}}", _byte, "bytes of cache that those answers leave free in one step"
+)
+request_rate = quantity(r"\lambda_{\mathrm{req}}", _sequence / _time, "requests a second")
+bandwidth_utilisation = quantity(
+    r"\mathrm{MBU}",
+    NONE,
+    "bytes that a step has to read, over those that could have been read in its time",
+    unit="%",
+)
+generated_tokens = quantity(
+    r"n_{\mathrm{kept}}",
+    NONE,
+    "tokens that one step yields a sequence: the guesses that are kept, and one more",
+)
+draft_time_ratio = quantity(
+    r"c_{\mathrm{draft}}",
+    NONE,
+    "time to guess one token, over that of a step of the large model",
+    zero=True,
+    upper=1,
+)
+draft_operations_ratio = quantity(
+    r"\hat{c}_{\mathrm{draft}}",
+    NONE,
+    "arithmetic to guess one token, over that of the large model for one token",
+    zero=True,
+    upper=1,
+)
+speculative_speedup = quantity(
+    r"s_{\mathrm{draft}}", NONE, "how many times faster an answer comes with tokens guessed ahead"
+)
+speculative_operations = quantity(
+    r"\rho_{\mathrm{draft}}",
+    NONE,
+    "how many times more arithmetic an answer takes with tokens guessed ahead",
+)
+speculative_step_time = quantity(
+    r"t_{\mathrm{verify}}", _time, "time to guess tokens ahead and to check them in one step"
+)
+speculation_limit_batch = quantity(
+    r"B_{\mathrm{draft}}", _sequence, "batch up to which guessing tokens ahead is faster"
+)
+first_token_limit = quantity(
+    r"t_{\mathrm{TTFT}}^{\max}", _time, "mean time to the first token that is promised"
+)
+step_time_limit = quantity(
+    r"t_{\mathrm{TPOT}}^{\max}", _time, "time from one token to the next that is promised"
+)
+first_token_time = quantity(
+    r"t_{\mathrm{TTFT}}", _time, "mean time from a request to its first token"
+)
+prefill_load = quantity(
+    r"\rho_{\mathrm{prefill}}", NONE, "share of the time in which a prefill server works", unit="%"
+)
+queueing_time = quantity(
+    r"t_{\mathrm{queue}}", _time, "mean time that a prompt waits before its prefill begins"
+)
+service_batch = quantity(
+    r"B_{\mathrm{TPOT}}", _sequence, "largest batch whose step keeps what is promised"
+)
+prefill_rate = quantity(
+    r"\lambda_{\mathrm{prefill}}",
+    _sequence / _time,
+    "requests a second that one prefill server takes within the promised time",
+)
+decode_rate = quantity(
+    r"\lambda_{\mathrm{decode}}",
+    _sequence / _time,
+    "requests a second that one decode server answers within the promised time",
+)
+prefill_servers = quantity(r"m_{\mathrm{prefill}}", NONE, "prefill servers")
+decode_servers = quantity(r"m_{\mathrm{decode}}", NONE, "decode servers")
+goodput = quantity(
+    r"\lambda_{n}",
+    _sequence / (_time * _device),
+    "requests a second for each chip that keep both promised times",
+)
+traffic_devices = quantity(r"n_{\mathrm{traffic}}", _device, "chips that some traffic needs")
+
 name_quantities(globals())
 
 # A part cannot exceed its whole: checked wherever a formula takes both.

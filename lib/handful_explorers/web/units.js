@@ -61,6 +61,7 @@ export const UNITS = {
   token: unit("count", "token", "tokens", { hint: "tokens" }),
   "token/s": unit("count", "token/s", "tokens/s", { hint: "tokens/s" }),
   sequence: unit("count", "sequence", "sequences", { hint: "sequences" }),
+  "sequence/s": unit("count", "request/s", "requests/s", { hint: "requests/s" }),
   parameter: unit("count", "parameter", "parameters", { hint: "parameters" }),
   device: unit("count", "chip", "chips", { hint: "chips" }),
   "device·s": unit("count", "chip-hour", "chip-hours", { factor: 1 / 3600, hint: "chip-hours" }),
