@@ -121,6 +121,7 @@ prefill_time = Formula(
     source="derived; MFU as in Pope et al. 2022, Efficiently Scaling Transformer Inference",
     meaning="arithmetic of a prompt at the rate that the chips reach: the time to its first token "
     "when nobody waits",
+    known_as=("TTFT", "time to first token", "prefill"),
     conventions=(
         "FLOP counts a multiply-add as two; the peak is dense, of the arithmetic's precision",
         "the utilisation counts attention's arithmetic too, half of the prompt for each token",
@@ -137,6 +138,7 @@ prefill_time_with_hits = Formula(
     source="derived",
     meaning="the same where the cache of the prompt's beginning is found: the rest is computed, "
     "and attends to all",
+    known_as=("prefix cache hit rate", "prompt caching"),
     conventions=(
         "what is found is a prefix",
         "fetching the found cache left out: see retrieve_time",
@@ -175,6 +177,7 @@ prefill_per_decode = Formula(
     P * q.throughput.symbol / (A * q.prefill_throughput.symbol),
     source="derived; Zhong et al. 2024, DistServe",
     meaning="prefill servers that keep one decode server supplied",
+    known_as=("ratio of prefill to decode servers", "disaggregation"),
     conventions=(
         "every request has one prompt and one answer, of the mean lengths",
         "the prefill rate counts found tokens where the prompt's length does",
@@ -188,6 +191,7 @@ cache_transfer_time = Formula(
     B_p * _cache.subs(L, P) / (n * q.scale_out_bandwidth.symbol),
     source="derived; Zhong et al. 2024, DistServe, section 3.3",
     meaning="a prompt's cache over the network between two servers",
+    known_as=("time to move a KV cache",),
     conventions=(
         "every chip of the server sends its part at once, in one direction",
         "the receiving server is no slower",

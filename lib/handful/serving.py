@@ -181,6 +181,7 @@ requests_per_second = Formula(
     name="requests_per_second",
     source="Little 1961: sequences in the batch over the time that an answer takes",
     meaning="answers that end in a second, and so requests that a full batch can take",
+    known_as=("Little's law", "QPS"),
     conventions=(
         "steady state: the batch stays as large as it is",
         "decode only: the time of prompts is not in the step",
@@ -222,6 +223,7 @@ bandwidth_utilisation = Formula(
     / (n * BW * _t),
     source="Databricks 2023, LLM Inference Performance Engineering: Best Practices (MBU)",
     meaning="weights and caches over what the chips could have read in a measured step",
+    known_as=("MBU", "model bandwidth utilisation"),
     conventions=(
         "all weights count once: too many where a small batch wakes few experts",
         "one step gives each sequence its token: time per output token is step time",
@@ -238,6 +240,7 @@ decode_flops_utilisation = Formula(
     name="decode_flops_utilisation",
     source="Pope et al. 2022, Efficiently Scaling Transformer Inference, table 2 (MFU)",
     meaning="arithmetic of the weights over what the chips could have done in a measured step",
+    known_as=("MFU of a decode step",),
     conventions=(
         "FLOP counts a multiply-add as two; dense peak",
         "attention over the context left out",

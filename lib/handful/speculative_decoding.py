@@ -76,6 +76,7 @@ expected_accepted_tokens = Formula(
     source=f"{_PAPER}, equation 1",
     meaning="tokens that a step yields: guesses up to the first wrong one, and one of the large "
     "model's own",
+    known_as=("accepted draft tokens",),
     conventions=(_INDEPENDENT, "kept_share counts the same for each token that the step works on"),
     derivation=lambda: _derive_accepted(),
 )
@@ -86,6 +87,7 @@ speculative_speedup = Formula(
     using=(expected_accepted_tokens,),
     source=f"{_PAPER}, theorem 3.8",
     meaning="tokens that a step yields over how much longer it takes with the guessing",
+    known_as=("speedup of speculative decoding",),
     conventions=(
         _INDEPENDENT,
         "checking all guesses takes as long as a step for one token: memory is the limit",

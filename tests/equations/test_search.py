@@ -16,12 +16,17 @@ QUESTIONS = tomllib.loads((ROOT / "tests/data/questions.toml").read_text("utf-8"
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one["asked"])
 def test_the_right_formula_comes_first(question):
     """Every question was written before the search was."""
+    if question.get("to_come"):
+        assert not set(question["answers"]) & set(registry()), "it has come: take the mark off"
+        return
     assert set(question["answers"]) <= set(registry())
     assert search(question["asked"])[0].name in question["answers"]
 
 
 def test_there_are_questions_enough():
-    assert len({question["asked"] for question in QUESTIONS}) >= 60
+    asked = [question["asked"] for question in QUESTIONS]
+    assert len(set(asked)) == len(asked) >= 60
+    assert sum(not question.get("to_come") for question in QUESTIONS) >= 40
 
 
 def test_every_formula_stands_under_one_subject():
