@@ -305,13 +305,17 @@ def _refuse_what_no_shape_describes(config: Config, kind: str) -> None:
         )
 
 
+def _same(one: object, other: object) -> bool:
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
 def _one_of(value: Any) -> Any:
-    """Return what a list says of every layer where it always says the same number."""
+    """Return what a list says of every layer where it always says the same."""
     if not isinstance(value, (list, tuple)) or not value:
         return value
     first = value[0]
     alike = not isinstance(first, (list, tuple, Mapping)) and all(
-        type(one) is type(first) and one == first for one in value
+        _same(one, first) for one in value
     )
     return first if alike else value
 
@@ -337,7 +341,8 @@ def _numbers_of(config: Config, kind: str, notes: list[str]) -> dict[str, int]:
         there = [key for key in keys if config.get(key) is not None]
         if there:
             found[name] = _whole(there[0], config[there[0]], least, most)
-            other = next((key for key in there if _one_of(config[key]) != found[name]), None)
+            values = {key: _one_of(config[key]) for key in there}
+            other = next((key for key in there if not _same(values[key], found[name])), None)
             if other:
                 notes.append(f"{there[0]} and {other} differ; {there[0]} is taken.")
         elif name in usual:
@@ -581,7 +586,8 @@ def _plain_window(
         given["full_attention_layers"] = min(full, layers)
         notes.append(f"Chunks of {window:,} tokens (attention_chunk_size) are counted as windows.")
         return
-    pattern = config.get("sliding_window_pattern") or config.get("_sliding_window_pattern")
+    patterns = (config.get("sliding_window_pattern"), config.get("_sliding_window_pattern"))
+    pattern = next((one for one in patterns if one), None)
     known = _fitting("patterns", kind)
     every = known[0]["every"] if known else None
     if _is_number(pattern):

@@ -377,7 +377,8 @@ def values(
     ----------
     hardware, model, precision : str
         Names of rows of `page_rows`, whatever their capitals; as a model also a
-        `handful.shapes.Shape` of your own.
+        `handful.shapes.Shape` of your own, such as `handful.model_config.read_config` makes of a
+        config.json.
     context : float
         Tokens already in a sequence, 0 or above.
     **overrides : float

@@ -140,7 +140,12 @@ function refuseWhatNoShapeDescribes(config, type) {
 // A list that says the same number for every layer is that number.
 /** @param {unknown} value */
 const oneOf = (value) =>
-  Array.isArray(value) && value.length && value.every((one) => one === value[0]) ? value[0] : value;
+  Array.isArray(value) &&
+  value.length &&
+  (typeof value[0] !== "object" || value[0] === null) &&
+  value.every((one) => one === value[0])
+    ? value[0]
+    : value;
 
 /**
  * @param {string} key
@@ -291,7 +296,7 @@ function understood(outer) {
   feedForward(config, type, found, given, notes);
   embeddings(config, type, given, notes);
   remarks(config, outer, found.prediction_modules ?? 0, notes);
-  const path = config._name_or_path || config.name_or_path,
+  const path = [config._name_or_path, config.name_or_path].find(isSet),
     last = typeof path === "string" ? inOneLine(path.split("/").pop() ?? "", 100) : "";
   if (last) given.name = last;
   return { given, notes };
