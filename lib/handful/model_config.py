@@ -169,18 +169,24 @@ def _text_of(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it cannot be opened"
         raise ShapeError(f"this cannot be read: {reason}.") from None
+    if len(data) > most:
+        raise _too_long()
     try:
-        return data[:most].decode("utf-8", "strict" if len(data) <= most else "ignore")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ShapeError(f"this is no text in UTF-8; byte {error.start:,} is none of it.") from None
+
+
+def _too_long() -> ShapeError:
+    return ShapeError(
+        f"A config.json has some thousand characters, and this has more than {LONGEST:,}."
+    )
 
 
 def _parsed(text: str) -> Config:
     text = text.removeprefix("\ufeff")
     if len(text) > LONGEST:
-        raise ShapeError(
-            f"A config.json has some thousand characters, and this has more than {LONGEST:,}."
-        )
+        raise _too_long()
     try:
         config = json.loads(
             text,
