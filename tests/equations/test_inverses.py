@@ -21,6 +21,7 @@ ARGUED: dict[tuple[str, str], str] = {
     ("rl_share", "active_parameters"): COMPUTE,
     ("slow_mode_price", "device_price"): PRICE,
     ("slow_mode_price", "devices"): DEVICES,
+    ("speculative_speedup_of_batch", "devices"): DEVICES,
     ("training_share", "active_parameters"): COMPUTE,
     ("unbatched_penalty", "device_price"): PRICE,
 }
