@@ -2,8 +2,11 @@
 
 import importlib
 import math
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +19,7 @@ from hypothesis import strategies as st
 
 import admissible
 import handful
-from handful import balance, latency
+from handful import balance, experts, latency, pipelining
 from handful.query import registry as every_formula
 from handful.scenario import values
 from handful.symbolic import quantities as q
@@ -316,3 +319,65 @@ def test_a_formula_is_called_as_the_variable_that_holds_it():
                     f"handful.{module.name}.{variable} is called {thing.name}, as what it gives; "
                     f'pass name="{variable}"'
                 )
+
+
+# Roots --------------------------------------------------------------------------------------------
+
+
+def test_an_inverse_of_a_maximum_says_what_it_holds_for():
+    said = latency.step_time.solve("peak_flops").conventions
+    assert said[-1] == "holds for values of step_time that the formula can give"
+    assert latency.compute_time.solve("batch").conventions == latency.compute_time.conventions
+
+
+def test_a_function_that_no_formula_has_is_computed_too():
+    knob = q.knob.symbol
+    formula = Formula(
+        q.cost_ratio,
+        sympy.Max(sympy.Abs(q.rising_exponent.symbol - 3) * knob, knob / 5),
+        name="of_abs",
+        meaning="m",
+        source="s",
+        register=False,
+    )
+    assert formula.solve("knob")(rising_exponent=1, cost_ratio=8) == pytest.approx(4)
+
+
+def test_steps_and_flat_parts_have_their_ends():
+    assert experts.scale_up_domains.roots("devices", domain_devices=72, scale_up_domains=3) == (
+        145.0,
+        pytest.approx(217, abs=1e-9),
+    )
+    with pytest.raises(FormulaError, match=r"jumps from 3 to 4 where devices is 217 chips"):
+        experts.scale_up_domains.roots("devices", domain_devices=72, scale_up_domains=3.5)
+
+
+def test_both_sides_of_a_minimum_are_found():
+    known = {"pipeline_stages": 4, "stage_work_time": 1.0, "micro_batch_overhead": 0.01}
+    few, many = pipelining.pipeline_time.roots("micro_batches", known, pipeline_time=1.6)
+    assert few < pipelining.best_micro_batches(known) < many
+    for count in (few, many):
+        assert pipelining.pipeline_time(known, micro_batches=count) == pytest.approx(1.6)
+
+
+WITHOUT = """
+import sys
+sys.modules["numpy"] = sys.modules["scipy"] = None
+from handful import latency, scenario
+known = scenario.values(hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8", context=8192)
+back = latency.step_time.solve("devices")({**known, "batch": 64, "step_time": "5 ms"})
+print(back, *latency.step_time.roots("devices", known, batch=64, step_time="5 ms"))
+"""
+
+
+def test_inverses_need_neither_numpy_nor_scipy():
+    """Python in the page has neither."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "lib")},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    closed, root = map(float, done.stdout.split())
+    assert closed == pytest.approx(root, rel=1e-12)

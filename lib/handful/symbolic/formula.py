@@ -359,6 +359,9 @@ class Formula:
             raise FormulaError(self._cancels(name)) from None
         except NoInverse as error:
             raise FormulaError(self._no_single(name, str(error))) from None
+        conventions = self.conventions
+        if self.expanded.has(sympy.Max, sympy.Min):
+            conventions += (f"holds for values of {self.gives.name} that the formula can give",)
         refused: list[str] = []
         for candidate in candidates:
             solution = Formula(
@@ -368,7 +371,7 @@ class Formula:
                 register=False,
                 meaning=f"{quantity.meaning}, from {self.gives.meaning}",
                 source=f"{self.name} solved for {name}",
-                conventions=self.conventions,
+                conventions=conventions,
             )
             reason = verify(self, quantity, solution)
             if not reason:

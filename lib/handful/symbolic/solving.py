@@ -277,7 +277,11 @@ def function_of(expr: sympy.Expr) -> Callable[[_Point], float]:
     if expr.is_number:
         number = float(expr) if expr.is_extended_real else math.nan
         return lambda point: number
-    operation = _OPERATIONS[expr.func]
+    operation = _OPERATIONS.get(expr.func)
+    if operation is None:  # of no formula that is registered
+        symbols = list(expr.free_symbols)
+        function: Callable[..., float] = sympy.lambdify(symbols, expr, "math")
+        return lambda point: function(*(point[s] for s in symbols))
     parts = [function_of(arg) for arg in expr.args]
     return lambda point: operation([part(point) for part in parts])
 
