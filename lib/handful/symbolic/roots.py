@@ -24,7 +24,7 @@ _SLACK = 1e-13
 
 
 class Found(NamedTuple):
-    """What `search` found.
+    """Hold what `search` found.
 
     `values` in increasing order; the least and the largest finite value of the function on the
     grid; and one jump over the wanted value: where it is, and the function on both sides.

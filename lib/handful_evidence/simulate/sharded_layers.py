@@ -23,7 +23,7 @@ class ShardingError(ValueError):
 
 
 class Moved(NamedTuple):
-    """What the chip with most of it does: FLOPs, and numbers that come in from other chips."""
+    """Hold the work of the busiest chip: FLOPs, and numbers that come in from other chips."""
 
     flops: int
     weights: int
