@@ -1215,14 +1215,7 @@ bits_per_byte = quantity(
     r"z_{8}", Dimension(bit=1, byte=-1), "bits in a byte", unit="1", default=8, constant=True
 )
 
-section("Serving at a promised speed")
-one_sequence = quantity(
-    r"\varsigma",
-    _sequence,
-    "one sequence, to make a count of sequences a pure number",
-    default=1,
-    constant=True,
-)
+section("Prompts, answers and guesses on a server")
 prompt_tokens = quantity(r"L_{\mathrm{prompt}}", _token / _sequence, "tokens of a prompt")
 prompts_together = quantity(
     r"B_{\mathrm{prefill}}", _sequence, "prompts that are worked through together", default=1
@@ -1243,7 +1236,6 @@ prefill_throughput = quantity(
     _token / _time,
     "tokens of prompts that a prefill server takes a second",
 )
-prefill_devices = quantity(r"n_{\mathrm{prefill}}", _device, "chips of one prefill server")
 prefill_per_decode = quantity(r"\rho_{\mathrm{PD}}", NONE, "prefill servers for each decode server")
 cache_transfer_time = quantity(
     r"t_{\mathrm{move}}", _time, "time to send a prompt's cache from one server to another"
@@ -1294,42 +1286,6 @@ speculative_step_time = quantity(
 speculation_limit_batch = quantity(
     r"B_{\mathrm{draft}}", _sequence, "batch up to which guessing tokens ahead is faster"
 )
-first_token_limit = quantity(
-    r"t_{\mathrm{TTFT}}^{\max}", _time, "mean time to the first token that is promised"
-)
-step_time_limit = quantity(
-    r"t_{\mathrm{TPOT}}^{\max}", _time, "time from one token to the next that is promised"
-)
-first_token_time = quantity(
-    r"t_{\mathrm{TTFT}}", _time, "mean time from a request to its first token"
-)
-prefill_load = quantity(
-    r"\rho_{\mathrm{prefill}}", NONE, "share of the time in which a prefill server works", unit="%"
-)
-queueing_time = quantity(
-    r"t_{\mathrm{queue}}", _time, "mean time that a prompt waits before its prefill begins"
-)
-service_batch = quantity(
-    r"B_{\mathrm{TPOT}}", _sequence, "largest batch whose step keeps what is promised"
-)
-prefill_rate = quantity(
-    r"\lambda_{\mathrm{prefill}}",
-    _sequence / _time,
-    "requests a second that one prefill server takes within the promised time",
-)
-decode_rate = quantity(
-    r"\lambda_{\mathrm{decode}}",
-    _sequence / _time,
-    "requests a second that one decode server answers within the promised time",
-)
-prefill_servers = quantity(r"m_{\mathrm{prefill}}", NONE, "prefill servers")
-decode_servers = quantity(r"m_{\mathrm{decode}}", NONE, "decode servers")
-goodput = quantity(
-    r"\lambda_{n}",
-    _sequence / (_time * _device),
-    "requests a second for each chip that keep both promised times",
-)
-traffic_devices = quantity(r"n_{\mathrm{traffic}}", _device, "chips that some traffic needs")
 
 name_quantities(globals())
 
