@@ -22,9 +22,6 @@ from collections.abc import Callable, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, NoReturn
 
-if TYPE_CHECKING:
-    from .shapes import Shape
-
 from .terminal import (
     MissingError,
     UsageError,
@@ -34,6 +31,9 @@ from .terminal import (
     print_text,
     terminal_width,
 )
+
+if TYPE_CHECKING:
+    from .shapes import Shape
 
 # Everything else is imported by the command that needs it: SymPy takes most of a cold start.
 

@@ -39,7 +39,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--solve", metavar="INPUT", help="the input that gives a stated value")
     command.add_argument("--hardware", metavar="H", help="a chip of the table accelerators")
-    command.add_argument("--model", metavar="M", help="a model of the table shapes")
+    command.add_argument(
+        "--model", metavar="M", help="a model of the table shapes, or a config.json"
+    )
     command.add_argument(
         "--precision", metavar="P", help="bf16, fp8, fp4 or int8-weights; default fp8 or bf16"
     )
@@ -142,6 +144,10 @@ def _known(
     from .symbolic.quantities import find
 
     chosen = {kind: name for kind in CHOICES if (name := getattr(options, kind)) is not None}
+    if chosen.get("model", "").endswith(".json"):
+        from .model_config import read_config
+
+        chosen["model"] = read_config(chosen["model"])
     known, origin = scenario.named_values(**chosen) if chosen else ({}, {})
     names = {q.name for q in formula.inputs} | {formula.gives.name}
     for name, text in settings.items():
@@ -160,7 +166,7 @@ def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Name
             f"add --solve INPUT."
         )
     known, origin = _known(formula, settings, options)
-    _complete(formula, known, ())
+    _complete(formula, known)
     value = formula(known)
     inputs = _inputs(formula, known, origin)
     if options.json:
@@ -183,7 +189,7 @@ def _solve(formula: Formula, settings: dict[str, str], options: argparse.Namespa
     known, origin = _known(formula, settings, options)
     known.pop(quantity.name, None)
     if quantity in formula.inputs:
-        _complete(formula, known, (quantity.name,))
+        _complete(formula, known, quantity.name)
     roots = formula.roots(quantity.name, known)
     inputs = _inputs(formula, known, origin)
     if options.json:
@@ -202,23 +208,13 @@ def _solve(formula: Formula, settings: dict[str, str], options: argparse.Namespa
     _print_rest(formula, inputs)
 
 
-def _complete(formula: Formula, known: dict[str, Any], without: Sequence[str]) -> None:
-    """Check that nothing is missing but what `without` names."""
-    from .symbolic.formula import DENSE
-
-    missing = [
-        q
-        for q in formula.inputs
-        if known.get(q.name) is None and q.default is None and q.name not in without
-    ]
-    if {q.name for q in missing} <= set(DENSE) and not any(known.get(name) for name in DENSE):
-        missing = []  # a dense model
+def _complete(formula: Formula, known: dict[str, Any], but: str = "") -> None:
+    """Check that nothing is missing, but for the input that is looked for."""
+    missing = [f"{q.name} ({q.meaning})" for q in formula.missing(known) if q.name != but]
     if missing:
-        listed = ", ".join(f"{q.name} ({q.meaning})" for q in missing if q.name not in DENSE)
-        listed = listed or ", ".join(q.name for q in missing)
         raise UsageError(
-            f"{formula.name} needs {listed}; give NAME=VALUE, or choose a chip and a model "
-            "with --hardware and --model."
+            f"{formula.name} needs {', '.join(missing)}; give NAME=VALUE, or choose a chip and a "
+            "model with --hardware and --model."
         )
 
 

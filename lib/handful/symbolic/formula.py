@@ -228,6 +228,19 @@ class Formula:
                     f"({arguments[whole]}); got {arguments[part]}."
                 )
 
+    def missing(self, known: Mapping[str, Any]) -> tuple[Quantity, ...]:
+        """Return the inputs that have neither a value in `known` nor a default.
+
+        Raises FormulaError as a call does, where a mixture of experts lacks what makes it one.
+
+        >>> from handful.latency import weight_time
+        >>> [q.name for q in weight_time.missing({"total_parameters": "70B", "batch": 1})]
+        ['devices', 'bytes_per_parameter', 'memory_bandwidth']
+        """
+        values = dict(known)
+        self._assume_dense(values)
+        return tuple(q for q in self.inputs if values.get(q.name, q.default) is None)
+
     def _assume_dense(self, values: dict[str, Any]) -> None:
         """Fill in what a dense model has in the place of experts, where nothing says otherwise.
 
