@@ -1,8 +1,8 @@
 """Find formulas by subject, and by what somebody calls what they are looking for.
 
-A question is broken into words; synonyms become one word, and endings go.  A formula scores by the
-rarest of the words that it is found by, most for what people call it (`Formula.known_as`) and for
-its name, less for its meaning and its inputs.
+A question is broken into words; synonyms become one word, and endings go.  A formula scores for
+each word that it shares with the question, more for rare words, and most where the word stands in
+what people call it (`Formula.known_as`) or in its name.
 
 >>> [formula.name for formula in search("TPOT", limit=1)]
 ['step_time']
