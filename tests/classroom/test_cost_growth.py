@@ -216,6 +216,8 @@ NEVER_THERE = {
     "tiers": BOOK,
     "symbolic.parse_quantity": "reads the command line and exercises of the book",
     "cli": "reads the command line",
+    "model_config": "reads the configuration file of a model, from the command line",
+    "search": "reads the command line",
     "handful_study.book": BOOK,
     "handful_study.check": BOOK,
     "handful_study.drawing": BOOK,
