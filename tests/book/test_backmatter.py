@@ -42,7 +42,6 @@ def test_every_link_to_the_glossary_arrives_and_stands_at_the_first_use():
 LOOKED_UP = {
     "arithmetic-intensity",
     "continuous-batching",
-    "data-parallelism",
     "node-limited-routing",
     "quantisation",
     "time-per-output-token",

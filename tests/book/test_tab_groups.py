@@ -188,7 +188,12 @@ def test_the_list_of_chapters_is_that_of_the_book():
     "name, label, last, focused",
     [
         ("glossary", "Terms by their first letter", "Z", "DT"),
-        ("notation", "Letters by their subject", "Price lists", "CAPTION"),
+        (
+            "notation",
+            "Letters by their subject",
+            "Prompts, answers and guesses on a server",
+            "CAPTION",
+        ),
         ("numbers", "Rows by their first letter", "W", "TR"),
     ],
 )
