@@ -501,6 +501,11 @@ def _plain_heads(
 ) -> None:
     alone = 1 if config.get("multi_query") is True else given["heads"]
     given["kv_heads"] = found.get("kv_heads", alone)
+    if "kv_heads" not in found and alone > 1 and config.get("model_type") != "gpt2":
+        notes.append(
+            f"num_key_value_heads is not given; keys and values are taken to have {alone:,} heads, "
+            "as queries have."
+        )
     if "head_dim" in found:
         given["head_dim"] = found["head_dim"]
     elif given["d_model"] % given["heads"] == 0:

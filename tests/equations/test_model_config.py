@@ -505,6 +505,16 @@ def test_what_is_not_counted_is_named():
     )
 
 
+def test_heads_of_keys_and_values_that_are_missing_are_said_to_be_taken():
+    config = {name: value for name, value in LLAMA.items() if name != "num_key_value_heads"}
+    notes = read_config(config).notes
+    assert any(note.startswith("num_key_value_heads is not given") for note in notes)
+    assert not any("num_key_value_heads" in note for note in read_config(LLAMA).notes)
+    # One head of keys and values is what multi_query says; GPT-2 knows no other than all.
+    for said in ({"multi_query": True}, {"model_type": "gpt2"}):
+        assert not any("num_key_value_heads" in note for note in read_config(config | said).notes)
+
+
 @pytest.mark.parametrize(
     "change, named",
     [

@@ -374,7 +374,13 @@ function latentHeads(config, found, given, notes) {
  * @param {string[]} notes
  */
 function plainHeads(config, found, given, notes) {
-  given.kv_heads = found.kv_heads ?? (config.multi_query === true ? 1 : given.heads);
+  const alone = config.multi_query === true ? 1 : given.heads;
+  given.kv_heads = found.kv_heads ?? alone;
+  if (found.kv_heads === undefined && alone > 1 && config.model_type !== "gpt2")
+    notes.push(
+      `num_key_value_heads is not given; keys and values are taken to have ${grouped(alone)} ` +
+        "heads, as queries have.",
+    );
   if (found.head_dim !== undefined) given.head_dim = found.head_dim;
   else if (given.d_model % given.heads === 0) {
     given.head_dim = given.d_model / given.heads;
