@@ -286,6 +286,7 @@ def test_what_is_wanted_decides_what_is_read_in_both(modules):
         ("70 GB", {"parameter": 1}, 70e9),
         ("400 Gb/s", {"byte": 1, "time": -1, "device": -1}, 50e9),
         ("400 Gb/s", {"bit": 1, "time": -1}, 400e9),
+        ("400 Gbps", {"byte": 1, "time": -1}, 50e9),
         ("80 GiB", {"byte": 1}, 80 * 2**30),
         ("8Ki", {"token": 1, "sequence": -1}, 8192),
         ("1979 TOP/s", {"flop": 1, "time": -1, "device": -1}, 1979e12),

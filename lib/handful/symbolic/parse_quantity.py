@@ -103,6 +103,7 @@ _UNITS = {
     "cent": (0.01, Dimension(dollar=1), False),
     "bit": (1.0, Dimension(bit=1), True),
     "b": (1.0, Dimension(bit=1), True),
+    "bps": (1.0, Dimension(bit=1, time=-1), True),
     "%": (0.01, NONE, False),
     "times": (1.0, NONE, False),
     "fold": (1.0, NONE, False),

@@ -109,6 +109,7 @@ const UNITS = table({
   cent: one("dollar", 0.01),
   bit: one("bit", 1, true),
   b: one("bit", 1, true),
+  bps: [1, { bit: 1, time: -1 }, true],
   "%": [0.01, {}, false],
   times: [1, {}, false],
   fold: [1, {}, false],
