@@ -10,6 +10,7 @@ drain_time = 23.9 ms
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING, Any
 
 from .terminal import UsageError, print_columns, print_json, print_list, print_text
@@ -40,10 +41,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--solve", metavar="INPUT", help="the input that gives a stated value")
     command.add_argument("--hardware", metavar="H", help="a chip of the table accelerators")
     command.add_argument(
-        "--model", metavar="M", help="a model of the table shapes, or a config.json"
+        "--model", metavar="M", help="a model of the table shapes, or the path of a config.json"
     )
     command.add_argument(
-        "--precision", metavar="P", help="bf16, fp8, fp4 or int8-weights; default fp8 or bf16"
+        "--precision",
+        metavar="P",
+        help="bf16, fp8, fp4 or int8-weights, of weights, caches and arithmetic; default fp8, or "
+        "bf16 on a chip without it",
     )
     command.add_argument(
         "--latex", action="store_true", help="the equation and its derivation in LaTeX"
@@ -141,22 +145,40 @@ def _known(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the values that are known, and where each comes from."""
     from . import scenario
+    from .nearest import nearest
     from .symbolic.quantities import find
 
     chosen = {kind: name for kind in CHOICES if (name := getattr(options, kind)) is not None}
-    if chosen.get("model", "").endswith(".json"):
+    if os.path.exists(model := chosen.get("model", "")) or model.endswith(".json"):
         from .model_config import read_config
 
-        chosen["model"] = read_config(chosen["model"])
+        chosen["model"] = read_config(model)
     known, origin = scenario.named_values(**chosen) if chosen else ({}, {})
-    names = {q.name for q in formula.inputs} | {formula.gives.name}
+    names = [q.name for q in formula.inputs if not q.constant] + [formula.gives.name]
     for name, text in settings.items():
         if name not in names:
             raise UsageError(
-                f"{formula.name} does not depend on {name}; it takes {', '.join(sorted(names))}."
+                f"{formula.name} takes no {name}; the nearest are: {nearest(name, names)}.  "
+                f"'handful formula {formula.name}' says what it takes."
             )
-        known[name], origin[name] = find(name).check(text), "given"
+        known[name], origin[name] = _checked(find(name), text), "given"
     return known, origin
+
+
+def _checked(quantity: Quantity, text: str) -> float:
+    """Return a value in SI units; a rate or a price needs its unit, since nobody quotes SI ones."""
+    from .symbolic.parse_quantity import WrittenError, read_as
+
+    value: float = quantity.check(text)
+    try:
+        bare = read_as(text, quantity.dimension)[1] is None
+    except WrittenError:  # refused by now
+        bare = False
+    if bare and (quantity.unit.startswith("$") or quantity.unit in ("B/s", "FLOP/s")):
+        raise UsageError(
+            f"{quantity.name} needs its unit, as in {_shown(value, quantity)}; got {text!r}."
+        )
+    return value
 
 
 def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Namespace) -> None:

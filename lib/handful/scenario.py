@@ -463,35 +463,37 @@ def values(
 
 
 def named_values(
-    hardware: str = DEFAULT["hardware"],
-    model: str | shapes.Shape = DEFAULT["model"],
+    hardware: str | None = None,
+    model: str | shapes.Shape | None = None,
     precision: str | None = None,
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """Return values of symbols as `values` does, and the name of the row that each comes from.
 
-    Without a context, since no row has one.  Without a precision it is the usual one, or bf16 on a
-    chip that lacks its arithmetic.
+    Only of what is chosen: without a chip there are no values of one, and without a model none of
+    that.  Nor is there a context, since no row has one.  Without a precision it is the usual one,
+    or bf16 on a chip that lacks its arithmetic.
 
     >>> found, origin = named_values(hardware="A100 80GB", model="Llama 3.1 8B")
     >>> origin["memory_bandwidth"], origin["kv_bytes_per_token"], origin["layers"]
     ('A100 80GB', 'Llama 3.1 8B, bf16', 'Llama 3.1 8B')
+    >>> "memory_bandwidth" in named_values(model="Llama 3.1 8B")[0]
+    False
     """
-    precision = precision or usual_precision(hardware)
-    found = values(hardware, model, precision)
-    del found["context"]
-    chip, shape, form = _choices(hardware, model, precision)
+    names = (hardware or DEFAULT["hardware"], model or DEFAULT["model"])
+    precision = precision or usual_precision(names[0])
+    chip, shape, form = _choices(*names, precision)
     both = f"{shape['name']}, {form['name']}"
-    origin = {
-        **dict.fromkeys(CONSTANTS, "default"),
-        **dict.fromkeys(chip["values"], chip["name"]),
-        **dict.fromkeys(shape["values"], shape["name"]),
-        "peak_flops": f"{chip['name']}, {form['arithmetic']}",
-        "bytes_per_parameter": form["name"],
-        "kv_bytes_per_token": both,
-        "kv_window_bytes": both,
-        "layer_latency": f"{chip['name']}, {shape['name']}",
-    }
-    return found, origin
+    origin = dict.fromkeys(CONSTANTS, "default") | {"bytes_per_parameter": form["name"]}
+    if hardware:
+        origin |= dict.fromkeys(chip["values"], chip["name"])
+        origin["peak_flops"] = f"{chip['name']}, {form['arithmetic']}"
+    if model:
+        origin |= dict.fromkeys(shape["values"], shape["name"])
+        origin |= {"kv_bytes_per_token": both, "kv_window_bytes": both}
+    if hardware and model:
+        origin["layer_latency"] = f"{chip['name']}, {shape['name']}"
+    found = values(*names, precision)
+    return {name: found[name] for name in origin}, origin
 
 
 def usual_precision(hardware: str) -> str:
