@@ -455,7 +455,8 @@ def test_a_price_that_a_chip_has_not_does_not_linger(demo):
     assert page.locator("#explorer-latency .ex-notice").is_hidden()
     page.locator("#explorer-cost details:has(.ex-table) > summary").click()
     listed = page.locator("#explorer-cost .ex-table")
-    assert "nothing to list" in listed.inner_text() and listed.locator("table").count() == 0
+    assert soon(page, lambda: "nothing to list" in listed.inner_text())  # filled when opened
+    assert listed.locator("table").count() == 0
 
 
 def test_scenario_moves_every_plot_and_is_remembered(demo, explorers):
