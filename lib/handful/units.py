@@ -87,7 +87,12 @@ UNITS = {
     ),  # the field writes budgets as 10²⁴, not in yotta
     "FLOP/s": Unit("si", "FLOP/s", "FLOP/s"),
     "FLOP/B": Unit("count", "FLOP/B", "FLOP/B", hint="FLOP/B"),
+    "FLOP/J": Unit("si", "FLOP/J", "FLOP/J"),
+    "FLOP/$": Unit("si", "FLOP/$", "FLOP/$"),
+    "B/$": Unit("si", "B/$", "B/$"),
     "W": Unit("si", "W", "W", low=-3),
+    "Wh": Unit("si", "Wh", "Wh", factor=1 / 3600),
+    "J/token": Unit("si", "J/token", "J/token", low=-3, hint="per token"),
     "$": Unit("money", "", "", hint="$"),
     "$/token": Unit(
         "money", f"per million{NBSP}tokens", "", factor=1e6, hint="$ per million tokens"
@@ -97,6 +102,7 @@ UNITS = {
     ),
     "$/B": Unit("money", "per GB", "", factor=1e9, hint="$ per GB"),
     "$/B/s": Unit("money", "per GB-hour", "", factor=3.6e12, hint="$ per GB-hour"),
+    "$/J": Unit("money", "per kWh", "", factor=3.6e6, hint="$ per kWh"),
     "$/device/s": Unit("money", "per chip-hour", "", factor=3600, hint="$ per chip-hour"),
     "token": Unit("count", "token", "tokens", hint="tokens"),
     "token/s": Unit("count", "token/s", "tokens/s", hint="tokens/s"),

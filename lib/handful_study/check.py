@@ -268,6 +268,7 @@ WORDS = {
     "device": "a number of chips",
     "dollar": "an amount of dollars",
     "bit": "a number of bits",
+    "energy": "an amount of energy",
 }
 
 

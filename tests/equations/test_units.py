@@ -142,7 +142,7 @@ def test_the_number_can_be_read_back(value, unit):
     It is a thousandth off by rounding, and never a prefix wrong.
     """
     text = format_value(value, unit, 4)
-    number = text.replace("$", "").replace(",", "").split(NBSP)
+    number = text.removeprefix("$").replace(",", "").split(NBSP)
     plain = number[0].split(" ")[0]
     mantissa = float(plain) if plain.isascii() else 1.0
     scale = 1.0

@@ -26,6 +26,7 @@ BASE = (
     "device",
     "dollar",
     "bit",
+    "energy",
 )
 
 
@@ -46,7 +47,7 @@ class Dimension:
     ...
     handful.symbolic.dimensions.DimensionError: 'bytes' is not a base dimension; allowed: time,
     byte,
-    flop, token, sequence, parameter, layer, device, dollar, bit.
+    flop, token, sequence, parameter, layer, device, dollar, bit, energy.
     """
 
     __slots__ = ("powers",)

@@ -104,6 +104,11 @@ _UNITS = {
     "bit": (1.0, Dimension(bit=1), True),
     "b": (1.0, Dimension(bit=1), True),
     "bps": (1.0, Dimension(bit=1, time=-1), True),
+    "J": (1.0, Dimension(energy=1), True),
+    "joule": (1.0, Dimension(energy=1), False),
+    "Wh": (3600.0, Dimension(energy=1), True),
+    "W": (1.0, Dimension(energy=1, time=-1), True),
+    "watt": (1.0, Dimension(energy=1, time=-1), False),
     "%": (0.01, NONE, False),
     "times": (1.0, NONE, False),
     "fold": (1.0, NONE, False),
@@ -121,7 +126,8 @@ _SPELLED = {
     "nano": 1e-9,
 }
 SHOWN = (
-    "$, B, FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %, "
+    "$, B, FLOP, FLOP/s, J, W, Wh, bit, chip, day, hour, layer, minute, parameter, s, sequence, "
+    "token, %,  "
     "with a prefix such as k, M, G, T, P, m "
     "or µ where usual"
 )
@@ -167,7 +173,7 @@ def read(text: str) -> tuple[float, Dimension | None]:
     Traceback (most recent call last):
     ...
     handful.symbolic.parse_quantity.WrittenError: 'parsecs' is no unit of this book; allowed: $, B,
-    FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %,
+    FLOP, FLOP/s, J, W, Wh, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %,
     with a prefix such as k, M, G, T, P, m or µ where usual.
     """
     text = text.strip()
@@ -290,7 +296,14 @@ def _unit(text: str) -> tuple[float, Dimension]:
                 return size * _PREFIXES[name[:length]], dimension
         for prefix, factor in _SPELLED.items():
             rest = name.lower().removeprefix(prefix)
-            if name.lower() == prefix + rest and rest in ("byte", "second", "bit", "token"):
+            if name.lower() == prefix + rest and rest in (
+                "byte",
+                "second",
+                "bit",
+                "token",
+                "joule",
+                "watt",
+            ):
                 return factor, _UNITS[rest][1]
     raise WrittenError(f"{text!r} is no unit of this book; allowed: {SHOWN}.")
 

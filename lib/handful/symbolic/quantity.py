@@ -237,9 +237,8 @@ def name_quantities(variables: Mapping[str, Any]) -> None:
 
 @cache
 def _units() -> dict[Dimension, str]:
-    # A watt has no dimension here, a pure number is shown as one rather than in per cent, and an
-    # amount in dollars.
-    others = ("1", "%", "times", "W", "cent")
+    # A pure number is shown as one rather than in per cent, and an amount in dollars.
+    others = ("1", "%", "times", "cent")
     found = {read(f"1 {unit}")[1] or NONE: unit for unit in UNITS if unit not in others}
     return found | {NONE: "1"}
 

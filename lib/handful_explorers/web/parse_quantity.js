@@ -23,6 +23,7 @@ export const BASES = [
   "device",
   "dollar",
   "bit",
+  "energy",
 ];
 /** @type {Record<string, number | undefined>} */
 const PREFIXES = table({
@@ -110,6 +111,11 @@ const UNITS = table({
   bit: one("bit", 1, true),
   b: one("bit", 1, true),
   bps: [1, { bit: 1, time: -1 }, true],
+  J: one("energy", 1, true),
+  joule: one("energy"),
+  Wh: one("energy", 3600, true),
+  W: [1, { energy: 1, time: -1 }, true],
+  watt: [1, { energy: 1, time: -1 }, false],
   "%": [0.01, {}, false],
   times: [1, {}, false],
   fold: [1, {}, false],
@@ -128,7 +134,8 @@ const SPELLED = [
   ["nano", 1e-9],
 ];
 const SHOWN =
-  "$, B, FLOP, FLOP/s, bit, chip, day, hour, layer, minute, parameter, s, sequence, token, %, " +
+  "$, B, FLOP, FLOP/s, J, W, Wh, bit, chip, day, hour, layer, minute, parameter, s, sequence, " +
+  "token, %, " +
   "with a prefix such as k, M, G, T, P, m or µ where usual";
 const LONGEST = 80; // characters
 
@@ -341,7 +348,8 @@ function findUnit(text) {
       const small = name.toLowerCase(),
         rest = small.startsWith(prefix) ? small.slice(prefix.length) : "",
         spelled = UNITS[rest];
-      if (spelled && ["byte", "second", "bit", "token"].includes(rest)) return [factor, spelled[1]];
+      if (spelled && ["byte", "second", "bit", "token", "joule", "watt"].includes(rest))
+        return [factor, spelled[1]];
     }
   }
   return null;

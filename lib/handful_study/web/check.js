@@ -331,6 +331,7 @@ const WORDS = {
   device: "a number of chips",
   dollar: "an amount of dollars",
   bit: "a number of bits",
+  energy: "an amount of energy",
 };
 
 // A dimension in words.
