@@ -44,6 +44,7 @@ MODULES = (
     "prices",
     "prefill_decode",
     "speculative_decoding",
+    "fleet_cost",
     "price_surcharges",
     "tiers",
     "memory_wall",

@@ -310,6 +310,7 @@ rent = Formula(
     n * q.device_price.symbol * q.rented_time.symbol,
     source="derived",
     meaning="what all chips of a machine cost for a time, whether they are used or not",
+    known_as=("cluster rental", "fleet cost"),
 )
 
 scheduled_cost = Formula(

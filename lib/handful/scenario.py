@@ -304,6 +304,7 @@ def _hardware(row: facts.Row) -> dict[str, Any]:
             "domain_devices": row["scaleup_domain_chips"],
             "scale_up_bandwidth": row["scaleup_bw_per_chip_one_direction_bytes_per_s"],
             "scale_out_bandwidth": row["scaleout_bw_per_chip_one_direction_bytes_per_s"],
+            "chip_power": row["power_watts"],
         },
         "peak_flops": {name: peak for name, peak in peaks.items() if peak},
         "source": row.source,
@@ -387,7 +388,7 @@ def values(
     Returns
     -------
     dict
-        None where there is no such value: `device_price` (dollars per second),
+        None where there is no such value: `device_price` (dollars per second), `chip_power`,
         `scale_up_bandwidth` and `scale_out_bandwidth` where they are not known; `expert_layers`,
         `expert_parameters`, `dispatch_bytes` and `combine_bytes` of a dense model.
 

@@ -45,6 +45,7 @@ SUBJECTS = {
     "Memory in training": ("training_memory", "reversible"),
     "Small changes through a network": ("perturbation_growth",),
     "API prices": ("prices", "price_surcharges"),
+    "Money and energy of a fleet": ("fleet_cost",),
     "Chips": ("chip",),
     "Ciphers": ("ciphers",),
 }

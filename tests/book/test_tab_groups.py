@@ -191,7 +191,7 @@ def test_the_list_of_chapters_is_that_of_the_book():
         (
             "notation",
             "Letters by their subject",
-            "Prompts, answers and guesses on a server",
+            "Money and energy of a fleet",
             "CAPTION",
         ),
         ("numbers", "Rows by their first letter", "W", "TR"),

@@ -29,6 +29,7 @@ def test_rows_are_strict_json_with_the_fields_that_the_page_reads():
     for row in rows["hardware"]:
         assert {"name", "label", "verified", "values", "peak_flops", "source"} <= set(row)
         assert set(row["values"]) == {
+            "chip_power",
             "memory_bandwidth",
             "memory_capacity",
             "devices",

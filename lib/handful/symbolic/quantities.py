@@ -34,6 +34,7 @@ _parameter = Dimension(parameter=1)
 _device = Dimension(device=1)
 _layer = Dimension(layer=1)
 _dollar = Dimension(dollar=1)
+_energy = Dimension(energy=1)
 
 section("Constants and defaults")
 flops_per_multiply_add = quantity(
@@ -1285,6 +1286,62 @@ speculative_step_time = quantity(
 )
 speculation_limit_batch = quantity(
     r"B_{\mathrm{draft}}", _sequence, "batch up to which guessing tokens ahead is faster"
+)
+
+section("Money and energy of a fleet")
+fleet_utilisation = quantity(
+    r"\upsilon_{\mathrm{fleet}}",
+    NONE,
+    "share of what a fleet could make that it makes",
+    unit="%",
+    upper=1,
+)
+requests_served = quantity(r"n_{\mathrm{req}}", _sequence, "requests that are answered in a time")
+request_price = quantity(r"\$_{\mathrm{req}}", _dollar / _sequence, "list price of one request")
+revenue = quantity(r"\$_{\mathrm{revenue}}", _dollar, "what is paid for all requests of a time")
+gross_margin = quantity(
+    r"\mu_{\mathrm{gross}}",
+    NONE,
+    "revenue less the rent of the chips, as a share of the revenue",
+    unit="%",
+    signed=True,
+)
+flops_per_dollar = quantity(r"X_{\$}", _flop / _dollar, "FLOPs for a dollar of rent")
+bytes_per_dollar = quantity(r"m_{\$}", _byte / _dollar, "bytes read for a dollar of rent")
+chip_power = quantity(
+    r"W_{\mathrm{chip}}", _energy / (_time * _device), "power that one chip is rated for (TDP)"
+)
+server_overhead = quantity(
+    r"\omega_{\mathrm{server}}", NONE, "power of a server over that of its chips", least=1
+)
+power_share = quantity(
+    r"\upsilon_{W}", NONE, "mean power over the power that is rated", unit="%", upper=1
+)
+power_usage_effectiveness = quantity(
+    r"\mathrm{PUE}",
+    NONE,
+    "power of a building over that of its servers (power usage effectiveness)",
+    least=1,
+)
+facility_power = quantity(
+    r"W_{\mathrm{meter}}",
+    _energy / (_time * _device),
+    "mean power at the building's meter, for each chip",
+)
+energy_price = quantity(r"\$_{E}", _dollar / _energy, "price of electricity")
+energy_per_token = quantity(r"E_{\mathrm{token}}", _energy / _token, "energy of one new token")
+answer_energy = quantity(
+    r"E_{\mathrm{answer}}", _energy / _sequence, "energy of one answer", unit="Wh"
+)
+training_energy = quantity(r"E_{\mathrm{train}}", _energy, "energy of a training run")
+flops_per_joule = quantity(r"X_{E}", _flop / _energy, "FLOPs for a joule")
+chip_capital = quantity(
+    r"\$_{\mathrm{chip}}",
+    _dollar / _device,
+    "price of one chip with its share of server, network and building",
+)
+write_off_time = quantity(
+    r"T_{\mathrm{chip}}", _time, "time over which the price of a chip is written off"
 )
 
 name_quantities(globals())
