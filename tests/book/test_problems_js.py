@@ -231,6 +231,7 @@ def test_values_are_read_the_same(modules):
         *("1,234.5", "1,234.", "1.2.3", "1,23,456", "00,125", "1,2345", "1.234,567", "0,000"),
         *("5 per cent", "5 percent", "3-fold", "3x", "2 gigabytes", "2 Megabits/s", "7 msec"),
         *("70B parameters", "70 bn params", "8 Gb/s", "30 cents", "2 weeks", "3 d", "2 kilotokens"),
+        *("1.275 kW", "0.3 watt-hours", "20 kilowatt-hours", "$0.08 per kWh", "3 megajoules"),
         "3.35 TB/s",
         "$2.10 per chip-hour",
         "40 million tokens",

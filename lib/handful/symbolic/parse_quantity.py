@@ -127,7 +127,7 @@ _SPELLED = {
 }
 SHOWN = (
     "$, B, FLOP, FLOP/s, J, W, Wh, bit, chip, day, hour, layer, minute, parameter, s, sequence, "
-    "token, %,  "
+    "token, %, "
     "with a prefix such as k, M, G, T, P, m "
     "or µ where usual"
 )

@@ -135,8 +135,7 @@ const SPELLED = [
 ];
 const SHOWN =
   "$, B, FLOP, FLOP/s, J, W, Wh, bit, chip, day, hour, layer, minute, parameter, s, sequence, " +
-  "token, %, " +
-  "with a prefix such as k, M, G, T, P, m or µ where usual";
+  "token, %, with a prefix such as k, M, G, T, P, m or µ where usual";
 const LONGEST = 80; // characters
 
 // What Python's \s and strip() take for space.
