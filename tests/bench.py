@@ -83,7 +83,7 @@ def sweeps() -> None:
         weights = v["bytes_per_parameter"] * (
             v["total_parameters"] - v["routed_parameters"] * asleep
         )
-        windows = v["kv_window_bytes"] * min(1, v["context"] / v["window_tokens"])
+        windows = v["window_cache_memory"] * min(1, v["context"] / v["window_tokens"])
         caches = batch * (v["context"] * v["kv_bytes_per_token"] + windows)
         reading = (weights + caches) / (v["devices"] * v["memory_bandwidth"])
         return np.maximum(

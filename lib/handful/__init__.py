@@ -8,7 +8,9 @@ NumPy, SciPy and SymPy are all that it needs.
 
 >>> from handful import balance
 >>> round(
-...     balance.machine_balance(peak_flops=989e12, memory_bandwidth=3.35e12, bytes_per_parameter=2)
+...     balance.weight_uses_at_balance(
+...         peak_flops=989e12, memory_bandwidth=3.35e12, bytes_per_parameter=2
+...     )
 ... )
 295
 """

@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -96,6 +96,31 @@ class _Finder(MetaPathFinder, Loader):
                 DeprecationWarning,
                 stacklevel=2,
             )
+
+
+def old_formulas(module: str, renamed: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a module's ``__getattr__``, by which formulas answer to names of the last edition.
+
+    >>> import handful.balance
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     handful.balance.machine_balance.name
+    'weight_uses_at_balance'
+    """
+
+    def get(name: str) -> Any:
+        if name not in renamed:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        short = module.rpartition(".")[2]
+        warnings.warn(
+            f"{short}.{name} is now {short}.{renamed[name]}; the old name goes with the next "
+            "edition.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(sys.modules[module], renamed[name])
+
+    return get
 
 
 def install() -> None:

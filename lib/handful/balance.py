@@ -3,14 +3,17 @@
 What follows from it is here too.
 
 The lecture's "300" is multiplies per second × bytes per weight ÷ bandwidth, that is FLOP/s × bytes
-per weight ÷ (2 × bandwidth): ``machine_balance`` here, whose dimension comes out as tokens.  It is
-not FLOPs per byte, which is ``ridge_intensity`` and another number at every precision.
+per weight ÷ (2 × bandwidth): ``weight_uses_at_balance`` here, whose dimension comes out as tokens.
+It is not FLOPs per byte, which is ``ridge_intensity`` and another number at every precision.
 
 >>> round(
-...     machine_balance(peak_flops=989e12, bytes_per_parameter=2, memory_bandwidth=3.35e12)
+...     weight_uses_at_balance(peak_flops=989e12, bytes_per_parameter=2, memory_bandwidth=3.35e12)
 ... )  # H100, bf16
 295
->>> [round(balance_batch_rule(machine_balance=300, sparsity=s)) for s in (8, 671 / 37, 256 / 8)]
+>>> [
+...     round(balance_batch_rule(weight_uses_at_balance=300, sparsity=s))
+...     for s in (8, 671 / 37, 256 / 8)
+... ]
 [2400, 5441, 9600]
 """
 
@@ -18,6 +21,7 @@ from __future__ import annotations
 
 from sympy import Eq, Max, Min, Rational
 
+from ._moved import old_formulas
 from .latency import (
     attention_time,
     cache_memory,
@@ -41,15 +45,15 @@ from .symbolic.formula import Formula
         q.bytes_per_parameter,
         q.context,
         q.kv_bytes_per_token,
-        q.kv_window_bytes,
+        q.window_cache_memory,
         q.active_experts,
         q.experts,
         q.peak_flops,
         q.memory_bandwidth,
         q.memory_capacity,
         q.flops_per_multiply_add,
-        q.tokens_per_step,
-        q.machine_balance,
+        q.new_tokens_per_sequence,
+        q.weight_uses_at_balance,
         q.batch_interval,
     )
 )
@@ -114,8 +118,8 @@ sparsity_of_experts = Formula(
     conventions=("routed experts only",),
 )
 
-machine_balance = Formula(
-    q.machine_balance,
+weight_uses_at_balance = Formula(
+    q.weight_uses_at_balance,
     F * w / (c * BW),
     source="18:25",
     meaning="tokens per weight read at which arithmetic keeps up with memory: the lecture's 300",
@@ -156,8 +160,8 @@ balance_batch_by_experts = Formula(
 
 balance_batch_of_chip = Formula(
     q.balance_batch,
-    q.machine_balance.symbol * S / new,
-    using=(machine_balance,),
+    q.weight_uses_at_balance.symbol * S / new,
+    using=(weight_uses_at_balance,),
     name="balance_batch_of_chip",
     source="19:05",
     meaning="a chip's balance times sparsity",
@@ -166,8 +170,8 @@ balance_batch_of_chip = Formula(
 
 balance_batch = Formula(
     q.balance_batch,
-    q.machine_balance.symbol * q.sparsity.symbol / new,
-    using=(machine_balance, sparsity),
+    q.weight_uses_at_balance.symbol * q.sparsity.symbol / new,
+    using=(weight_uses_at_balance, sparsity),
     source="17:33",
     meaning="batch at which arithmetic takes as long as reading the weights",
     known_as=("critical batch size of decode", "compute-bound batch"),
@@ -177,9 +181,9 @@ balance_batch = Formula(
 
 balance_batch_experts = Formula(
     q.balance_batch,
-    q.machine_balance.symbol * q.sparsity.symbol / new,
+    q.weight_uses_at_balance.symbol * q.sparsity.symbol / new,
     name="balance_batch_experts",
-    using=(machine_balance, sparsity_of_experts),
+    using=(weight_uses_at_balance, sparsity_of_experts),
     source="19:05",
     meaning="batch at which the routed experts' arithmetic takes as long as reading them",
     conventions=("routed experts only", "caches left out"),
@@ -452,3 +456,6 @@ def _derive_balance_context_with_attention() -> Derivation:
         "limit",
     )
     return d
+
+
+__getattr__ = old_formulas(__name__, {"machine_balance": "weight_uses_at_balance"})

@@ -4,9 +4,9 @@ Each form holds the equation, its inputs, conventions, source and derivation.
 
 Constants are filled in as on the page: 2 FLOP for a multiply-add, one new token a step.
 
->>> from handful.balance import machine_balance
->>> print(as_text(machine_balance)[2])
-  machine_balance = bytes_per_parameter*peak_flops/(2*memory_bandwidth)
+>>> from handful.balance import weight_uses_at_balance
+>>> print(as_text(weight_uses_at_balance)[2])
+  weight_uses_at_balance = bytes_per_parameter*peak_flops/(2*memory_bandwidth)
 """
 
 from __future__ import annotations

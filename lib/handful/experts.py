@@ -63,7 +63,7 @@ from .symbolic.formula import Formula
         q.one_device,
         q.domain_devices,
         q.batch,
-        q.tokens_per_step,
+        q.new_tokens_per_sequence,
         q.one_token,
         q.experts,
         q.active_experts,

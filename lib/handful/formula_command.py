@@ -147,6 +147,7 @@ def _known(
     from . import scenario
     from .nearest import nearest
     from .symbolic.quantities import find
+    from .symbolic.quantity import current_name
 
     chosen = {kind: name for kind in CHOICES if (name := getattr(options, kind)) is not None}
     if os.path.exists(model := chosen.get("model", "")) or model.endswith(".json"):
@@ -155,7 +156,8 @@ def _known(
         chosen["model"] = read_config(model)
     known, origin = scenario.named_values(**chosen) if chosen else ({}, {})
     names = [q.name for q in formula.inputs if not q.constant] + [formula.gives.name]
-    for name, text in settings.items():
+    for given, text in settings.items():
+        name = current_name(given)
         if name not in names:
             raise UsageError(
                 f"{formula.name} takes no {name}; the nearest are: {nearest(name, names)}.  "

@@ -49,7 +49,7 @@ from .symbolic.formula import Formula
         q.bytes_per_parameter,
         q.context,
         q.kv_bytes_per_token,
-        q.kv_window_bytes,
+        q.window_cache_memory,
         q.attention_flops_per_pair,
         q.active_experts,
         q.experts,
@@ -57,7 +57,7 @@ from .symbolic.formula import Formula
         q.memory_bandwidth,
         q.flops_per_multiply_add,
         q.one_token,
-        q.tokens_per_step,
+        q.new_tokens_per_sequence,
     )
 )
 

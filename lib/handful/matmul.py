@@ -2,9 +2,9 @@
 
 A layer is a few such products.  Rows of `inner_width` numbers, one for each token, meet a matrix of
 `inner_width` × `outer_width` weights and become rows of `outer_width` numbers.  The rule of thumb,
-``balance.machine_balance``, counts the bytes of the weights alone.  Here the activations that go in
-and come out are counted too, each with bytes of its own, so that the batch at which arithmetic
-takes over is exact: always more than the rule says, and infinite for narrow matrices.
+``balance.weight_uses_at_balance``, counts the bytes of the weights alone.  Here the activations
+that go in and come out are counted too, each with bytes of its own, so that the batch at which
+arithmetic takes over is exact: always more than the rule says, and infinite for narrow matrices.
 
 >>> v5e = dict(peak_flops=197e12, memory_bandwidth=8.2e11)
 >>> bf16 = dict(bytes_per_parameter=2, activation_bytes=2, result_bytes=2)

@@ -39,7 +39,7 @@ from .symbolic.formula import Formula
         q.bytes_per_parameter,
         q.context,
         q.kv_bytes_per_token,
-        q.kv_window_bytes,
+        q.window_cache_memory,
         q.memory_capacity,
         q.memory_bandwidth,
         q.read_budget,

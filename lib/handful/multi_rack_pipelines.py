@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from sympy import Eq, Max, Min
 
+from ._moved import old_formulas
 from .latency import batch_that_fits, cache_memory, context_of_cache, step_time
 from .pipelining import activation_memory, activation_memory_gpipe, handed_on
 from .symbolic import quantities as q
@@ -45,7 +46,7 @@ from .symbolic.formula import Formula
         q.micro_batch,
         q.context,
         q.kv_bytes_per_token,
-        q.kv_window_bytes,
+        q.window_cache_memory,
         q.memory_capacity,
         q.memory_bandwidth,
         q.hop_time,
@@ -56,12 +57,12 @@ from .symbolic.formula import Formula
         q.scale_out_bandwidth,
         q.training_bytes,
         q.sequence_tokens,
-        q.tokens_per_step,
+        q.new_tokens_per_sequence,
     )
 )
 
 _cache = cache_memory.expression
-_STAGE = "each stage has a scale-up domain to itself"
+_STAGE = "each stage has a scale-up domain to itself, whose chips alone are counted"
 _FULL = "as many micro-batches in flight as stages: fewer would leave stages idle"
 
 # Memory -------------------------------------------------------------------------------------------
@@ -144,6 +145,7 @@ batch_of_copies = Formula(
     source="derived",
     meaning="sequences for which as many domains have room side by side, each with its own copy of "
     "the weights",
+    conventions=("the chips of one copy are counted",),
 )
 
 room_gain = Formula(
@@ -183,8 +185,13 @@ device_memory_of_crowd = Formula(
 
 # A domain, as memory and as bandwidth -------------------------------------------------------------
 
-domain_capacity = Formula(
-    q.domain_capacity, n * C, source="45:44", meaning="all memory of one scale-up domain"
+devices_memory = Formula(
+    q.devices_memory,
+    n * C,
+    source="45:44",
+    meaning="all memory of the chips that work together on a step",
+    known_as=("rack memory", "total HBM"),
+    conventions=("the chips of one stage, or of one copy, where there are several",),
 )
 
 domain_bandwidth = Formula(
@@ -196,7 +203,7 @@ domain_bandwidth = Formula(
 
 bandwidth_at_drain = Formula(
     q.domain_bandwidth,
-    q.domain_capacity.symbol / q.drain_time.symbol,
+    q.devices_memory.symbol / q.drain_time.symbol,
     name="bandwidth_at_drain",
     source="24:01",
     meaning="bandwidth that reads a given capacity in a given time",
@@ -255,7 +262,11 @@ token_latency_of_one_domain = Formula(
     name="token_latency_of_one_domain",
     source="1:17:34",
     meaning="P racks as one scale-up domain: all of them read at once",
-    conventions=("no time for communication", "`batch` is one micro-batch"),
+    conventions=(
+        "no time for communication",
+        "`batch` is one micro-batch",
+        "the chips of one of the P racks are counted",
+    ),
 )
 
 token_latency_of_cut_rack = Formula(
@@ -293,6 +304,7 @@ tokens_per_chip = Formula(
     B * S_t / n,
     source="definition",
     meaning="tokens of a training step for each chip",
+    conventions=("all chips are counted, in every copy and stage",),
 )
 
 gradient_ratio = Formula(
@@ -301,6 +313,7 @@ gradient_ratio = Formula(
     using=(critical_tokens_of_stages, tokens_per_chip),
     source="derived",
     meaning="exchange of gradients over the backward pass: above 1 the exchange sets the pace",
+    conventions=("one chip a stage; all chips are counted, in every copy and stage",),
 )
 
 training_state = Formula(
@@ -360,3 +373,6 @@ def _derive_critical_tokens_of_stages() -> Derivation:
 
 
 # Tables -------------------------------------------------------------------------------------------
+
+
+__getattr__ = old_formulas(__name__, {"domain_capacity": "devices_memory"})

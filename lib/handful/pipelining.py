@@ -106,7 +106,7 @@ from .symbolic.formula import Formula
         q.one_device,
         q.stage_time,
         q.devices,
-        q.tokens_per_step,
+        q.new_tokens_per_sequence,
         q.dispatch_bytes,
         q.combine_bytes,
         q.one_layer,

@@ -40,7 +40,7 @@ from .symbolic.formula import Formula
         q.bytes_per_parameter,
         q.context,
         q.kv_bytes_per_token,
-        q.kv_window_bytes,
+        q.window_cache_memory,
         q.prefill_attention_flops_per_pair,
         q.peak_flops,
         q.memory_bandwidth,

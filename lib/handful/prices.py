@@ -18,7 +18,7 @@ its history and the reasons to doubt it.
 ...     for peak in b200.values()
 ... ]  # at a threshold of 200,000 tokens
 [889, 1778, 3556]
->>> lecture = dict(machine_balance=300, active_parameters=1e11, context=2e5)
+>>> lecture = dict(weight_uses_at_balance=300, active_parameters=1e11, context=2e5)
 >>> round(
 ...     implied_kv_bytes_rule(lecture, bytes_per_parameter=1)
 ... )  # the lecture's figure: a byte a multiply
@@ -46,13 +46,13 @@ from .tiers import rematerialise_cost
         q.bytes_per_parameter,
         q.context,
         q.kv_bytes_per_token,
-        q.kv_window_bytes,
+        q.window_cache_memory,
         q.attention_flops_per_pair,
         q.peak_flops,
         q.memory_bandwidth,
         q.flops_per_multiply_add,
-        q.tokens_per_step,
-        q.machine_balance,
+        q.new_tokens_per_sequence,
+        q.weight_uses_at_balance,
         q.memory_capacity,
         q.model_flops_utilisation,
     )

@@ -27,6 +27,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .nearest import nearest
+from .symbolic.quantity import current_name
 from .units import UNITS, whole_count
 
 if TYPE_CHECKING:
@@ -46,7 +47,11 @@ class QueryError(ValueError):
 
 AskError = QueryError  # its name in the last edition, until the next one
 # Formulas' names in the last edition, and those that they have now, until the next one.
-ALIASES = {"all_reduce_time": "tensor_parallel_time"}
+ALIASES = {
+    "all_reduce_time": "tensor_parallel_time",
+    "domain_capacity": "devices_memory",
+    "machine_balance": "weight_uses_at_balance",
+}
 
 
 # The lecture
@@ -230,6 +235,7 @@ def evaluate(text: str) -> Result:
         except ValueError as error:
             raise QueryError(f"{text!r} cannot be computed: {error}") from None
         given = {**{key: value for key, value in fitted.items() if key in known}, **given}
+    given = {current_name(key): value for key, value in given.items()}
     for key in given:
         if key not in (*CHOICES, "context") and key not in known:
             raise QueryError(

@@ -29,7 +29,7 @@ from .symbolic.formula import Formula
 
 T, new, n, rho, L = (
     quantity.symbol
-    for quantity in (q.batch_interval, q.tokens_per_step, q.seats, q.load, q.answer_tokens)
+    for quantity in (q.batch_interval, q.new_tokens_per_sequence, q.seats, q.load, q.answer_tokens)
 )
 
 

@@ -134,7 +134,11 @@ PRECISIONS: list[dict[str, Any]] = [
     },
 ]
 
-CONSTANTS: dict[str, float] = {"flops_per_multiply_add": 2, "one_token": 1, "tokens_per_step": 1}
+CONSTANTS: dict[str, float] = {
+    "flops_per_multiply_add": 2,
+    "one_token": 1,
+    "new_tokens_per_sequence": 1,
+}
 
 # A fast network of more chips than a node holds exchanges tokens as a rack does.
 NODE = 8
@@ -182,7 +186,7 @@ RULES: list[dict[str, Any]] = [
             "+",
             ["*", "total_parameters", "bytes_per_parameter"],
             ["*", "context", "kv_bytes_per_token"],
-            ["*", "kv_window_bytes", ["min", 1, ["*", "context", ["^", "window_tokens", -1]]]],
+            ["*", "window_cache_memory", ["min", 1, ["*", "context", ["^", "window_tokens", -1]]]],
         ],
         "right": ["*", "memory_capacity", "devices"],
         "text": "Weights and one sequence take {left}; {devices} × {hardware} hold {right}, so "
@@ -226,7 +230,7 @@ LACKING: list[dict[str, Any]] = [
 MAY_BE_ZERO = {
     "routed_parameters",
     "kv_bytes_per_token",
-    "kv_window_bytes",
+    "window_cache_memory",
     "attention_flops_per_pair",
     "prefill_attention_flops_per_pair",
     "context",
@@ -441,7 +445,7 @@ def values(
         "peak_flops": chip["peak_flops"][form["arithmetic"]],
         "bytes_per_parameter": form["bytes_per_parameter"],
         "kv_bytes_per_token": shape["kv_elements_per_token"] * form["kv_bytes_per_element"],
-        "kv_window_bytes": shape["kv_window_elements"] * form["kv_bytes_per_element"],
+        "window_cache_memory": shape["kv_window_elements"] * form["kv_bytes_per_element"],
         "layer_latency": _layer_latency(chip["values"], shape["values"]),
     }
     for name, value in {"context": context, **overrides}.items():
@@ -490,7 +494,7 @@ def named_values(
         origin["peak_flops"] = f"{chip['name']}, {form['arithmetic']}"
     if model:
         origin |= dict.fromkeys(shape["values"], shape["name"])
-        origin |= {"kv_bytes_per_token": both, "kv_window_bytes": both}
+        origin |= {"kv_bytes_per_token": both, "window_cache_memory": both}
     if hardware and model:
         origin["layer_latency"] = f"{chip['name']}, {shape['name']}"
     found = values(*names, precision)

@@ -21,10 +21,9 @@ A batch in steady state is a queueing system: ``requests_per_second`` is Little'
 
 from __future__ import annotations
 
-import warnings
-
 from sympy import Eq, Integer, Rational
 
+from ._moved import old_formulas
 from .collectives import ring_all_reduce_time
 from .experts import communication_time
 from .latency import cache_memory, compute_time, memory_time
@@ -55,7 +54,7 @@ __all__ = [
         q.one_device,
         q.prompt_per_answer,
         q.kept_share,
-        q.tokens_per_step,
+        q.new_tokens_per_sequence,
         q.batch,
         q.d_model,
         q.reduce_bytes,
@@ -277,14 +276,4 @@ def _derive_cache_freed() -> Derivation:
     return d
 
 
-def __getattr__(name: str) -> Formula:
-    """Return a formula under its name in the last edition, for one edition."""
-    if name != "all_reduce_time":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(
-        "serving.all_reduce_time is now serving.tensor_parallel_time; the old name goes with the "
-        "next edition.",
-        DeprecationWarning,
-        stacklevel=2,
-    )
-    return tensor_parallel_time
+__getattr__ = old_formulas(__name__, {"all_reduce_time": "tensor_parallel_time"})

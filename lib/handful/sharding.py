@@ -57,7 +57,7 @@ from .symbolic.formula import Formula
         q.data_parallel_devices,
         q.width_cuts,
         q.batch,
-        q.tokens_per_step,
+        q.new_tokens_per_sequence,
         q.memory_bandwidth,
     )
 )

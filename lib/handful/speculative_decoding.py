@@ -57,7 +57,7 @@ __all__ = [
         q.peak_flops,
         q.memory_bandwidth,
         q.flops_per_multiply_add,
-        q.tokens_per_step,
+        q.new_tokens_per_sequence,
     )
 )
 _cache = cache_memory.expression

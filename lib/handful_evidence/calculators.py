@@ -33,7 +33,7 @@ _ASKED = {
     ),
     "balance": (
         "Batch at which an H100 in bf16 balances a dense model",
-        'machine_balance hardware="H100 SXM" precision=bf16',
+        'weight_uses_at_balance hardware="H100 SXM" precision=bf16',
     ),
     "balance-v3": (
         "Batch at which it balances DeepSeek-V3",

@@ -112,13 +112,13 @@ def _seconds(known: dict, sharing: str) -> float:
     """Return the seconds per token of a sequence, from values that include a fit's terms."""
     known = _working(known)
     step = served_step_time_apart if sharing == "attention apart" else served_step_time
-    return step(known) / (known["kept_share"] * known["tokens_per_step"])
+    return step(known) / (known["kept_share"] * known["new_tokens_per_sequence"])
 
 
 def _working(known: dict) -> dict:
     """Return the values for a step that also works on guessed tokens, and the share kept."""
     return known | {
-        "tokens_per_step": known["tokens_per_step"] + known["drafts"],
+        "new_tokens_per_sequence": known["new_tokens_per_sequence"] + known["drafts"],
         "kept_share": kept_share(known),
     }
 
@@ -255,7 +255,7 @@ def _parts(rows: list[Case], acceptance: float):
         else:
             memory, traffic = memory_time(known), tensor_parallel_time(known)
         step = np.stack([memory, compute_time(known) * prompts, traffic, known["layers"]], axis=1)
-        found[here] = step / (known["kept_share"] * known["tokens_per_step"])[:, None]
+        found[here] = step / (known["kept_share"] * known["new_tokens_per_sequence"])[:, None]
     return found
 
 

@@ -16,7 +16,7 @@ _LAYER = {
     "active_parameters": _RECORDED.width**2,
     "context": 0,
     "kv_bytes_per_token": 0,
-    "kv_window_bytes": 0,
+    "window_cache_memory": 0,
     "window_tokens": 1,
     "routed_parameters": 0,
     **scenario.CONSTANTS,

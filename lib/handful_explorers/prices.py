@@ -94,7 +94,7 @@ price_to_cache = Explorer(
             prices.implied_kv_bytes,
             "Cache at the kink",
             role="total",
-            given={"tokens_per_step": 1},
+            given={"new_tokens_per_sequence": 1},
             scenario=_RACK,
             id="implied",
         ),
@@ -125,9 +125,9 @@ _ACTIVE = 1e11
 _GUESSED = {
     "active_parameters": _ACTIVE,
     "total_parameters": _ACTIVE * balance.sparsity(scenario.values(model="DeepSeek-V3")),
-    "kv_window_bytes": 0,
+    "window_cache_memory": 0,
     "window_tokens": 1,
-    "tokens_per_step": 1,
+    "new_tokens_per_sequence": 1,
 }
 _LIST = facts.get("prices", _LISTS[0])
 _ASKED = price_lists.interpret(_LIST)

@@ -71,7 +71,7 @@ def ratio_conditions(
         or not all(isinstance(one, dict) and {"batch", "context"} <= set(one) for one in found)
     ):
         return 0.0, "A list of two dicts is expected, each with the keys batch and context.", None
-    wanted, known = given["output_over_input"], {"kv_window_bytes": 0, **given}
+    wanted, known = given["output_over_input"], {"window_cache_memory": 0, **given}
     right, weights, said = 0, 0, []
     for place, one in zip(("first", "second"), found, strict=True):
         if not _is_number(one["batch"], 1e-6) or not _is_number(one["context"], 100):

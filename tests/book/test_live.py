@@ -43,7 +43,7 @@ def address(module_server):
         shutil.copy(build.SCRIPTS / name, folder / name)
     formulas = {
         f.name: entry(f)
-        for f in (latency.step_time, balance.machine_balance, experts.communication_time)
+        for f in (latency.step_time, balance.weight_uses_at_balance, experts.communication_time)
     }
     numbers = {
         "crossing": {
@@ -58,7 +58,7 @@ def address(module_server):
             "values": {"one_token": 1},
         },
         "pinned": {
-            "formula": "machine_balance",
+            "formula": "weight_uses_at_balance",
             "set": {"hardware": "H100 SXM", "precision": "bf16"},
             "digits": 3,
         },

@@ -31,13 +31,13 @@ FIGURES = [
         "balance",
         "some 5,400 sequences",
         5400,
-        'balance_batch_by_parameters machine_balance=300 model="DeepSeek-V3"',
+        'balance_batch_by_parameters weight_uses_at_balance=300 model="DeepSeek-V3"',
     ),
     (
         "balance",
         "a balance of 300 times 8 makes 2,400",
         2400,
-        "balance_batch_rule machine_balance=300 sparsity=8",
+        "balance_batch_rule weight_uses_at_balance=300 sparsity=8",
     ),
     (
         "balance",
@@ -133,8 +133,8 @@ FIGURES = [
         "It infers a cache of about 1,667 bytes a token for a model of 100 billion active "
         "parameters, from one over 300.",
         1667,
-        "implied_kv_bytes_rule machine_balance=300 bytes_per_parameter=1 active_parameters=1e11 "
-        "context=200000",
+        "implied_kv_bytes_rule weight_uses_at_balance=300 bytes_per_parameter=1 "
+        "active_parameters=1e11 context=200000",
     ),
     (
         "price-list",

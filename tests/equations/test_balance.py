@@ -23,7 +23,7 @@ def test_intensity_is_counted_weight_by_weight():
         bytes_per_parameter=2,
         context=10,
         kv_bytes_per_token=5,
-        kv_window_bytes=7,
+        window_cache_memory=7,
     ) == pytest.approx(flops / read)
 
 
@@ -69,7 +69,7 @@ def test_half_the_cache_more_than_doubles_the_context_that_balances(hardware, mo
     half = {
         **whole,
         "kv_bytes_per_token": whole["kv_bytes_per_token"] / 2,
-        "kv_window_bytes": whole["kv_window_bytes"] / 2,
+        "window_cache_memory": whole["window_cache_memory"] / 2,
     }
     before, after = (balance.balance_context_with_attention(values) for values in (whole, half))
     assert after > 2 * before > 0 or after == before == float("inf")
@@ -85,7 +85,7 @@ def test_nearly_all_chips_lie_within_a_factor_of_two():
         and form["arithmetic"] == form["name"]
         and form["name"] in chip["peak_flops"]
     }
-    far = [of for of, at in found.items() if not 150 <= balance.machine_balance(at) <= 600]
+    far = [of for of, at in found.items() if not 150 <= balance.weight_uses_at_balance(at) <= 600]
     assert far == [("TPU v5p", "fp8")]
     drained = [balance.drain_time(at) for at in found.values()]
     assert (round(min(drained), 3), round(max(drained), 3)) == (0.021, 0.039)
@@ -93,7 +93,7 @@ def test_nearly_all_chips_lie_within_a_factor_of_two():
 
 def test_what_attention_cancels_of_the_caches():
     rack = scenario.values("GB200 NVL72", "DeepSeek-V3", "fp8", 4096)
-    share = balance.cache_uses(rack) / balance.machine_balance(rack)
+    share = balance.cache_uses(rack) / balance.weight_uses_at_balance(rack)
     assert round(share, 2) == 0.77
     limit = balance.balance_context_with_attention(rack)
     assert limit == pytest.approx(balance.balance_context(rack) / (1 - share))
@@ -210,7 +210,7 @@ def test_a_rival_ten_times_as_large_needs_fewer_people_for_the_same_caches():
     needed = [balance.balance_batch_with_attention(known) for known in (ours, rival)]
     assert needed == pytest.approx([7700, 5700], rel=0.01)
     # The limit, by the number of times that a cached number is used.
-    uses = balance.cache_uses(ours) / balance.machine_balance(ours)
+    uses = balance.cache_uses(ours) / balance.weight_uses_at_balance(ours)
     assert balance.balance_context_with_attention(ours) == pytest.approx(
         balance.balance_context(ours) / (1 - uses)
     )
@@ -239,9 +239,9 @@ def test_a_cached_number_is_used_by_the_heads_that_share_it():
     assert balance.cache_uses(llama) == pytest.approx(64 / 8)
     assert balance.cache_uses(latent) == pytest.approx(128 * (2 * 512 + 64) / 576)
     # Three quarters of what the rack's chip asks for, and more than that of an H200.
-    assert balance.cache_uses(latent) / balance.machine_balance(latent) == pytest.approx(
+    assert balance.cache_uses(latent) / balance.weight_uses_at_balance(latent) == pytest.approx(
         0.77, abs=0.01
     )
-    assert balance.cache_uses(latent) > balance.machine_balance(
+    assert balance.cache_uses(latent) > balance.weight_uses_at_balance(
         scenario.values(hardware="H200 SXM", model="DeepSeek-V3", precision="fp8")
     )

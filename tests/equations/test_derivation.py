@@ -108,7 +108,7 @@ def test_cost_floor_ends_in_the_cache_part():
 
 def test_balance_with_caches_tends_to_balance_without():
     with_kv = balance.balance_batch_with_kv.derivation.result
-    without = with_kv.subs({q.context.symbol: 0, q.kv_window_bytes.symbol: 0})
+    without = with_kv.subs({q.context.symbol: 0, q.window_cache_memory.symbol: 0})
     assert sympy.simplify(without - balance.balance_batch.expanded) == 0
 
 
@@ -121,7 +121,7 @@ def test_balance_with_caches_tends_to_balance_without():
 )
 def test_balance_context_is_where_the_balance_runs_away(batch, context):
     """The derivations are of models whose layers all read every token."""
-    bare = {q.kv_window_bytes.symbol: 0}
+    bare = {q.window_cache_memory.symbol: 0}
     denominator = 1 / batch.derivation.result.subs(bare)
     found = context.derivation.result
     assert sympy.simplify(denominator.subs(q.context.symbol, found)) == 0

@@ -289,7 +289,7 @@ def test_at_balance_an_expert_gets_as_many_tokens_as_the_chip_wants(chip):
     known = experts.expert_values(chip, "DeepSeek-V3", precision="bf16")
     batch = balance.balance_batch_experts(known)
     assert experts.tokens_per_expert(known, batch=batch) == pytest.approx(
-        balance.machine_balance(known), rel=1e-12
+        balance.weight_uses_at_balance(known), rel=1e-12
     )
     assert experts.expert_compute_time(known, batch=batch) == pytest.approx(
         experts.expert_weight_time(known, batch=batch), rel=1e-3

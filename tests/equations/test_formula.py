@@ -83,7 +83,7 @@ def _slack(formula, name, point, exact) -> float:
         (latency.compute_time, "batch"),
         (latency.step_time_lecture, "batch"),
         (latency.full_weight_time, "memory_bandwidth"),
-        (balance.machine_balance, "peak_flops"),
+        (balance.weight_uses_at_balance, "peak_flops"),
         (balance.balance_batch, "memory_bandwidth"),
         (balance.drain_time, "memory_capacity"),
         (latency.kv_time, "context"),
@@ -230,7 +230,7 @@ def test_a_shell_round_a_maximum_is_peeled_off():
     ) == pytest.approx(known["memory_bandwidth"], rel=1e-9)
     rate = Formula(
         q.tokens_per_user,
-        q.tokens_per_step.symbol / q.step_time.symbol,
+        q.new_tokens_per_sequence.symbol / q.step_time.symbol,
         using=(latency.step_time_lecture,),
         name="shell",
         meaning="m",
@@ -381,3 +381,27 @@ def test_inverses_need_neither_numpy_nor_scipy():
     assert done.returncode == 0, done.stderr[-2000:]
     closed, root = map(float, done.stdout.split())
     assert closed == pytest.approx(root, rel=1e-12)
+
+
+def test_names_of_the_last_edition_are_understood_and_say_so():
+    from handful import multi_rack_pipelines, prices
+    from handful.query import evaluate, find_formula
+    from handful.symbolic.quantity import RENAMED
+
+    assert not set(RENAMED) & set(table) and set(RENAMED.values()) <= set(table)
+    known = {"bytes_per_parameter": 1, "active_parameters": 1e11, "context": 2e5}
+    new = prices.implied_kv_bytes_rule(known, weight_uses_at_balance=300)
+    for mapping, keywords in (({"machine_balance": 300}, {}), ({}, {"machine_balance": 300})):
+        with pytest.warns(DeprecationWarning, match="now weight_uses_at_balance"):
+            assert prices.implied_kv_bytes_rule(known | mapping, **keywords) == new
+    with pytest.warns(DeprecationWarning, match="now balance.weight_uses_at_balance"):
+        assert balance.machine_balance is balance.weight_uses_at_balance
+    with pytest.warns(DeprecationWarning, match="devices_memory"):
+        assert multi_rack_pipelines.domain_capacity.name == "devices_memory"
+    with pytest.raises(AttributeError, match="no_such_formula"):
+        balance.no_such_formula  # noqa: B018
+    assert find_formula("machine_balance") is balance.weight_uses_at_balance
+    with pytest.warns(DeprecationWarning, match="now new_tokens_per_sequence"):
+        two = evaluate("throughput batch=8 tokens_per_step=2").value
+    assert two == evaluate("throughput batch=8 new_tokens_per_sequence=2").value
+    assert latency.throughput is find_formula("throughput")

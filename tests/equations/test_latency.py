@@ -95,7 +95,7 @@ def test_a_mixed_step_is_the_mean_over_a_server_at_work():
 def test_a_memory_filled_sequence_by_sequence(model):
     known = values(hardware="H100 SXM", model=model, precision="bf16", context=4096)
     free, held = 8 * 80e9 - known["total_parameters"] * known["bytes_per_parameter"], 0
-    while (free := free - known["kv_window_bytes"] - 4096 * known["kv_bytes_per_token"]) >= 0:
+    while (free := free - known["window_cache_memory"] - 4096 * known["kv_bytes_per_token"]) >= 0:
         held += 1
     assert held <= latency.batch_that_fits(known) < held + 1
     assert (
@@ -148,9 +148,11 @@ def test_attention_catches_up_where_others_say():
 def test_the_three_readings_of_the_example():
     v3 = values(model="DeepSeek-V3")
     readings = (
-        balance.balance_batch_by_experts(machine_balance=300, experts=256, active_experts=32),
-        balance.balance_batch_by_parameters(v3, machine_balance=300),
-        balance.balance_batch_by_experts(v3, machine_balance=300),
+        balance.balance_batch_by_experts(
+            weight_uses_at_balance=300, experts=256, active_experts=32
+        ),
+        balance.balance_batch_by_parameters(v3, weight_uses_at_balance=300),
+        balance.balance_batch_by_experts(v3, weight_uses_at_balance=300),
     )
     assert readings == pytest.approx((2400, 5400, 9600), rel=0.01)
     # An independent computation for H100 in bf16 gives 5,280.
@@ -208,7 +210,7 @@ def test_the_300_of_known_chips():
     # multiplies/s × bytes ÷ bandwidth, worked out by others: A100 153, H100 295, H200 206, B200
     # 281.
     found = [
-        balance.machine_balance(values(hardware=c, precision="bf16"))
+        balance.weight_uses_at_balance(values(hardware=c, precision="bf16"))
         for c in ("A100 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
     ]
     assert found == pytest.approx([153, 295, 206, 281], rel=0.005)

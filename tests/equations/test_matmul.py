@@ -87,7 +87,7 @@ def test_the_limit_is_the_scaling_book_s_rule(flops, bandwidth, weight, publishe
     known = dict(peak_flops=flops, memory_bandwidth=bandwidth, bytes_per_parameter=weight)
     found = matmul.matmul_critical_batch(known, activation_bytes=2, result_bytes=2, **WIDE)
     assert found == pytest.approx(published, rel=6e-3)
-    assert found == pytest.approx(balance.machine_balance(known), rel=1e-6)
+    assert found == pytest.approx(balance.weight_uses_at_balance(known), rel=1e-6)
 
 
 def test_the_scaling_book_s_exact_batch():
@@ -143,7 +143,7 @@ def test_both_take_as_long_at_the_critical_batch(inner, outer, stored, number):
     assert matmul.matmul_flops(at) / 1.97e14 == pytest.approx(
         matmul.matmul_bytes(at) / 8.2e11, rel=1e-6
     )
-    assert critical > balance.machine_balance(known)
+    assert critical > balance.weight_uses_at_balance(known)
     # Below it the product waits for its bytes, above it for arithmetic.
     half, twice = (dict(known, matmul_tokens=critical * f) for f in (0.5, 2))
     assert matmul.matmul_time(half) == pytest.approx(matmul.matmul_bytes(half) / 8.2e11)
@@ -158,7 +158,7 @@ def test_a_square_matrix_has_to_be_wider_than_twice_the_balance():
     """In one precision no batch is enough up to 2 × 240 numbers on a TPU v5e."""
     known = dict(V5E, **dtype(2))
     least = matmul.matmul_least_width(known)
-    assert least == pytest.approx(2 * balance.machine_balance(known))
+    assert least == pytest.approx(2 * balance.weight_uses_at_balance(known))
     narrow, wide = (dict(inner_width=d, outer_width=d) for d in (0.999 * least, 1.001 * least))
     assert matmul.matmul_critical_batch(known, **narrow) == math.inf
     assert 1e5 < matmul.matmul_critical_batch(known, **wide) < math.inf
@@ -166,5 +166,5 @@ def test_a_square_matrix_has_to_be_wider_than_twice_the_balance():
 
 def test_the_derivation_ends_in_the_machine_s_balance():
     limit = matmul.matmul_critical_batch.derivation.result
-    assert sympy.simplify(limit - balance.machine_balance.expression) == 0
-    assert q.machine_balance.dimension == q.matmul_critical_batch.dimension
+    assert sympy.simplify(limit - balance.weight_uses_at_balance.expression) == 0
+    assert q.weight_uses_at_balance.dimension == q.matmul_critical_batch.dimension

@@ -33,7 +33,7 @@ def test_the_longest_context_leaves_room_for_just_that_batch(batch, model):
 
 def test_windows_move_the_wall_nearer_and_a_full_memory_leaves_no_context():
     known = values(model="gpt-oss-120b")
-    bare = {**known, "kv_window_bytes": 0}
+    bare = {**known, "window_cache_memory": 0}
     assert memory_wall.wall_context(known, batch=8) < memory_wall.wall_context(bare, batch=8)
     assert memory_wall.context_that_fits(values(hardware="H100 SXM", model="Kimi K2"), batch=1) == 0
     # So many sequences that their windows are more to read than the weights before they are full.

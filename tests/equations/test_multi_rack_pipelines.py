@@ -26,7 +26,7 @@ def test_parts_and_whole(stages, micro_batch, context):
         on_stages.weights_on_device(known) + on_stages.caches_on_device(known)
     )
     assert on_stages.memory_used(known) == pytest.approx(whole / known["memory_capacity"])
-    if known["kv_window_bytes"] == 0:
+    if known["window_cache_memory"] == 0:
         assert whole == pytest.approx(
             pipelining.device_memory(known, stage_devices=known["devices"])
         )
@@ -61,14 +61,14 @@ def test_room_for_context():
 
 def test_a_rack_as_published():
     """45:28: 8 Hopper GPUs 640 GB; 72 × 8 TB/s = 576 TB/s, of which V3 in fp8 takes 1.2 ms."""
-    assert on_stages.domain_capacity(devices=8, memory_capacity=80e9) == 640e9
+    assert on_stages.devices_memory(devices=8, memory_capacity=80e9) == 640e9
     rack = on_stages.domain_bandwidth(RACK)
     assert rack == pytest.approx(576e12)
     floor = latency.latency_floor(RACK)
     assert floor == pytest.approx(1.2e-3, rel=0.04)
     assert on_stages.bandwidth_needed(RACK, latency_floor=floor) == pytest.approx(rack)
     assert on_stages.bandwidth_at_drain(
-        domain_capacity=on_stages.domain_capacity(RACK), drain_time=186 / 8000
+        devices_memory=on_stages.devices_memory(RACK), drain_time=186 / 8000
     ) == pytest.approx(rack)
 
 
@@ -249,10 +249,10 @@ def test_the_chapter_says_what_is_computed():
     assert steps[1] / steps[0] == pytest.approx(1.04, abs=0.005)  # four per cent more slowly
     # With a copy on each chip of the weights outside the experts, as in the chapter on experts.
     shared = 671e9 - 58 * 256 * 3 * 7168 * 2048
-    kept = (671e9 - shared + 72 * shared) / on_stages.domain_capacity(CHAPTER)
+    kept = (671e9 - shared + 72 * shared) / on_stages.devices_memory(CHAPTER)
     assert kept == pytest.approx(1 / 7, rel=0.03)  # of a rack
     assert (1 - kept / 8) / (1 - kept) - 1 == pytest.approx(1 / 7, rel=0.03)  # more people
-    assert latency.weight_memory(CHAPTER) / on_stages.domain_capacity(CHAPTER) == pytest.approx(
+    assert latency.weight_memory(CHAPTER) / on_stages.devices_memory(CHAPTER) == pytest.approx(
         1 / 20, abs=0.002
     )
     # 450 people, an eighth of a crowd, with conversations eight times as long.
@@ -267,14 +267,14 @@ def test_the_chapter_says_what_is_computed():
 
 def test_the_chapter_on_boxes():
     h200 = values("H200 SXM", context=100_000)
-    share = latency.weight_memory(h200) / on_stages.domain_capacity(h200)
+    share = latency.weight_memory(h200) / on_stages.devices_memory(h200)
     assert share == pytest.approx(3 / 5, abs=0.01)
-    assert on_stages.domain_capacity(h200) < on_stages.domain_capacity(CHAPTER) / 10
+    assert on_stages.devices_memory(h200) < on_stages.devices_memory(CHAPTER) / 10
     one, four, eight = (on_stages.batch_of_stages(h200, pipeline_stages=p) for p in (1, 4, 8))
     assert eight > 2 * one and (four - one) / (eight - one) > 0.8
     for stages, room in ((1, one), (4, four), (8, eight)):
         assert on_stages.room_gain(h200, pipeline_stages=stages) == pytest.approx(room / one)
-    assert latency.weight_memory(h200) > on_stages.domain_capacity(values("H100 SXM"))
+    assert latency.weight_memory(h200) > on_stages.devices_memory(values("H100 SXM"))
     boxes = CHAPTER | dict(hop_time=0, pipeline_stages=9)
     full = on_stages.token_latency_of_cut_rack(boxes, batch=402) / latency.step_time(
         CHAPTER, batch=3620
@@ -316,7 +316,7 @@ def test_the_chapter_on_boxes():
         moved = with_it[dear] / with_it[cheap] / (without[dear] / without[cheap])
         assert 0.94 < moved < 1.06, (dear, cheap)
     kimi = values("H200 SXM", "Kimi K2", context=100_000)
-    shares = [latency.weight_memory(kimi) / p / on_stages.domain_capacity(kimi) for p in (1, 2)]
+    shares = [latency.weight_memory(kimi) / p / on_stages.devices_memory(kimi) for p in (1, 2)]
     assert shares[0] > 0.9 and shares[1] < 0.5
     assert on_stages.batch_of_stages(kimi, pipeline_stages=2) > 3 * on_stages.batch_of_stages(
         kimi, pipeline_stages=1

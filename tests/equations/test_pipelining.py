@@ -283,7 +283,7 @@ def test_a_hop_is_microseconds():
         activation_bytes=2,
         stage_devices=72,
         scale_out_bandwidth=100e9,
-        tokens_per_step=2,
+        new_tokens_per_sequence=2,
     ) == pytest.approx(3.7e-6 + 57.344e6 / 7.2e12)
 
 

@@ -8,7 +8,7 @@ from handful import balance, latency, prefill_decode, shapes, tiers
 from handful.scenario import values
 
 V3 = values(model="DeepSeek-V3")
-SHORT = {**V3, "context": 0, "kv_window_bytes": 0}
+SHORT = {**V3, "context": 0, "window_cache_memory": 0}
 
 
 @given(batch=st.floats(1, 1e4), context=st.floats(0, 1e6), length=st.floats(1, 1e5))
@@ -17,7 +17,7 @@ def test_the_slower_of_both_is_the_time(batch, context, length):
     both = prefill_decode.pass_memory_time(known), prefill_decode.pass_compute_time(known)
     assert prefill_decode.pass_token_time(known) == pytest.approx(max(both))
     # A pass of one token is a decode step, shared by its batch.
-    step = latency.step_time_lecture({**known, "tokens_per_step": 1}) / batch
+    step = latency.step_time_lecture({**known, "new_tokens_per_sequence": 1}) / batch
     assert prefill_decode.pass_token_time({**known, "pass_length": 1}) == pytest.approx(step)
 
 
@@ -170,7 +170,7 @@ def test_the_cache_that_travels_is_that_of_the_paper():
         known, scale_out_bandwidth=90e9 / 8 * 2**30 / 1e9
     ) == pytest.approx(0.1, rel=0.01)
     # Windows that are full add what they hold, and chips share the work.
-    known |= {"kv_window_bytes": 1e9, "window_tokens": 100, "scale_out_bandwidth": 1e9}
+    known |= {"window_cache_memory": 1e9, "window_tokens": 100, "scale_out_bandwidth": 1e9}
     assert prefill_decode.cache_transfer_time(known, devices=4, prompts_together=2) == (
         pytest.approx((cache * 512 + 1e9) * 2 / 4e9)
     )

@@ -21,7 +21,7 @@ ROWS = {row["name"]: row for row in price_lists.interpret_all()}
 LISTS = list(facts.load("prices"))
 B200 = values(hardware="B200 SXM", precision="fp8", active_parameters=1e11)
 GB200 = {**values(hardware="GB200 NVL72", precision="fp8"), "active_parameters": 1e11}
-WINDOWED = {**B200, "kv_window_bytes": 3e8}
+WINDOWED = {**B200, "window_cache_memory": 3e8}
 
 
 # Long contexts
@@ -34,13 +34,15 @@ def test_the_implied_cache_at_each_precision(precision, published):
     )
     found = prices.implied_kv_bytes(known)
     assert found == pytest.approx(published, abs=0.5)
-    rule = prices.implied_kv_bytes_rule(known, machine_balance=balance.machine_balance(known))
+    rule = prices.implied_kv_bytes_rule(
+        known, weight_uses_at_balance=balance.weight_uses_at_balance(known)
+    )
     assert rule == pytest.approx(found)
 
 
 @given(context=st.floats(1e3, 1e7))
 def test_the_implied_cache_puts_the_balance_where_the_price_turns(context):
-    known = {**B200, "kv_window_bytes": 0, "context": context}
+    known = {**B200, "window_cache_memory": 0, "context": context}
     at = {**known, "kv_bytes_per_token": prices.implied_kv_bytes(known)}
     assert balance.balance_context(at) == pytest.approx(context)
     both = {
@@ -68,7 +70,7 @@ def test_limits_of_the_implied_cache():
 
 @given(context=st.floats(1, 1e7))
 def test_the_growth_of_cost_is_that_of_the_cost_model(context):
-    known = {**B200, "kv_window_bytes": 0, "device_price": 1e-3}
+    known = {**B200, "window_cache_memory": 0, "device_price": 1e-3}
     known["kv_bytes_per_token"] = prices.implied_kv_bytes(known, context=200_000)
     cost = latency.cost_floor(known, context=context) / latency.cost_floor(known, context=200_000)
     assert prices.cost_growth(context=context, price_threshold=200_000) == pytest.approx(cost)
@@ -114,7 +116,7 @@ def test_the_implied_batch_gives_the_ratio_back(ratio, context):
 
 
 def test_a_ratio_of_five_is_a_fifth_of_the_balance_batch_where_weights_are_all():
-    known = {**B200, "context": 0, "kv_window_bytes": 0}
+    known = {**B200, "context": 0, "window_cache_memory": 0}
     best = balance.balance_batch(known)
     assert prices.implied_batch(known, output_over_input=5) == pytest.approx(best / 5)
     assert prices.implied_batch_of_weights(
@@ -130,12 +132,12 @@ def test_a_ratio_of_five_is_a_fifth_of_the_balance_batch_where_weights_are_all()
 @given(batch=st.floats(1, 1e4), context=st.floats(0, 1e6), length=st.floats(1, 1e5))
 def test_a_pass_is_a_step_of_many_tokens(batch, context, length):
     known = {**WINDOWED, "batch": batch, "context": context}
-    step = latency.step_time_lecture(known, tokens_per_step=length) / (batch * length)
+    step = latency.step_time_lecture(known, new_tokens_per_sequence=length) / (batch * length)
     assert prefill_decode.pass_token_time(known, pass_length=length) == pytest.approx(step)
 
 
 def test_passes_from_decode_to_prefill():
-    known = {**B200, "batch": 1, "context": 0, "kv_window_bytes": 0}
+    known = {**B200, "batch": 1, "context": 0, "window_cache_memory": 0}
     turn = prefill_decode.balance_pass(known)
     # Tokens of one sequence, or sequences of one token each.
     assert turn == pytest.approx(balance.balance_batch(known))
@@ -153,7 +155,7 @@ def test_a_balanced_pass_reads_as_long_as_it_computes(batch, context):
     known = {**WINDOWED, "batch": batch, "context": context}
     reading = latency.full_weight_time(known) + latency.kv_time(known)
     turn = prefill_decode.balance_pass(known)
-    assert latency.compute_time(known, tokens_per_step=turn) == pytest.approx(reading)
+    assert latency.compute_time(known, new_tokens_per_sequence=turn) == pytest.approx(reading)
 
 
 # Caches
@@ -375,14 +377,14 @@ def test_the_ratio_falls_above_the_step_and_by_the_rule_it_would_rise():
     row = get("prices", "gemini-3.1-pro-preview")
     above = row["long_context_output_usd_per_mtok"] / row["long_context_input_usd_per_mtok"]
     assert (above, row["output_usd_per_mtok"] / row["input_usd_per_mtok"]) == (4.5, 6)
-    known = {**GB200, "batch": 930, "kv_bytes_per_token": 1600, "kv_window_bytes": 0}
+    known = {**GB200, "batch": 930, "kv_bytes_per_token": 1600, "window_cache_memory": 0}
     short, long = (prices.output_over_input({**known, "context": at}) for at in (1e3, 3e5))
     assert long > short > 1
 
 
 def test_with_attention_only_a_light_cache_has_no_kink():
     """A dense model of 100 billion weights, of 80 layers of 64 heads of 128 as Llama 3.1 70B."""
-    known = {**GB200, "attention_flops_per_pair": 4 * 80 * 64 * 128, "kv_window_bytes": 0}
+    known = {**GB200, "attention_flops_per_pair": 4 * 80 * 64 * 128, "window_cache_memory": 0}
     at = {**known, "context": 2e5, "batch": 1.0, "devices": 1.0}
     weights, attention = latency.compute_time(at), latency.attention_time(at)
     assert 3.5 < (weights + attention) / weights < 3.7

@@ -36,7 +36,7 @@ def test_a_count_is_shown_as_a_whole_number(way, fits):
     """A fraction of a sequence has no seat: 26.4 of them are 26, and to hold them takes 27."""
     request = "batch_that_fits devices=1 memory_capacity=100 total_parameters=48 context=1"
     found = evaluate(
-        f"{request} bytes_per_parameter=1 kv_bytes_per_token=1.97 kv_window_bytes=0 whole={way}"
+        f"{request} bytes_per_parameter=1 kv_bytes_per_token=1.97 window_cache_memory=0 whole={way}"
     )
     assert (found.value, found.whole) == (fits, way)
 

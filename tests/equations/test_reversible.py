@@ -150,7 +150,7 @@ def test_break_even_of_a_published_serving_system(chip, published):
 def test_the_advantage_is_the_balance_context(chip, model):
     # Caches read in the time of one token's arithmetic: the context beyond which no batch balances.
     known = values(hardware=chip, model=model, precision="bf16")
-    assert known["kv_window_bytes"] == 0
+    assert known["window_cache_memory"] == 0
     assert reversible.cache_advantage(known) == pytest.approx(
         balance.balance_context(known), rel=1e-12
     )

@@ -114,9 +114,9 @@ def test_default_values():
     assert (
         v["peak_flops"] == 5e15 and v["memory_bandwidth"] == 8e12 and v["bytes_per_parameter"] == 1
     )
-    assert v["kv_bytes_per_token"] == 61 * 576 and v["kv_window_bytes"] == 0
+    assert v["kv_bytes_per_token"] == 61 * 576 and v["window_cache_memory"] == 0
     assert v["device_price"] == pytest.approx(3.30 / 3600)
-    assert (v["flops_per_multiply_add"], v["one_token"], v["tokens_per_step"]) == (2, 1, 1)
+    assert (v["flops_per_multiply_add"], v["one_token"], v["new_tokens_per_sequence"]) == (2, 1, 1)
     # 300 as the lecture counts it: multiplies x bytes per weight / bandwidth
     assert v["peak_flops"] * v["bytes_per_parameter"] / 2 / v["memory_bandwidth"] == pytest.approx(
         312, abs=1
@@ -140,7 +140,9 @@ def test_every_choice_gives_finite_values_or_says_what_the_chip_has(hardware):
             v["kv_bytes_per_token"]
             == shapes.kv_elements_per_token(s) * form["kv_bytes_per_element"]
         )
-        assert v["kv_window_bytes"] == shapes.kv_window_elements(s) * form["kv_bytes_per_element"]
+        assert (
+            v["window_cache_memory"] == shapes.kv_window_elements(s) * form["kv_bytes_per_element"]
+        )
 
 
 def test_dense_models_have_one_expert_that_is_not_routed():

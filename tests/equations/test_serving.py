@@ -51,7 +51,7 @@ def test_a_batch_played_step_by_step():
 def test_several_tokens_a_step_end_answers_sooner():
     known = dict(batch=60, answer_tokens=30, prompt_tokens=5, kv_bytes_per_token=1, step_time=0.5)
     for formula in (serving.sequences_finished, serving.requests_per_second, serving.cache_freed):
-        assert formula(known, tokens_per_step=2) == pytest.approx(2 * formula(known))
+        assert formula(known, new_tokens_per_sequence=2) == pytest.approx(2 * formula(known))
     assert serving.requests_per_second(known) == pytest.approx(4)
 
 

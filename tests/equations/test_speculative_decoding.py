@@ -115,7 +115,7 @@ def test_a_step_for_guesses_lies_between_one_step_and_one_for_each():
         # Without guesses it is a step, and without their own cost a step for so many tokens.
         assert speculative.speculative_step_time(known, drafts=0) == pytest.approx(plain)
         assert speculative.speculative_step_time(known, draft_time_ratio=0) == pytest.approx(
-            latency.step_time_lecture(known, tokens_per_step=4)
+            latency.step_time_lecture(known, new_tokens_per_sequence=4)
         )
 
 

@@ -229,7 +229,7 @@ ROW = {
     "spoken": 300,
     "unit": "token",
     "within": 1.1,
-    "values": {"H100": 'machine_balance hardware="H100 SXM" precision=fp8'},
+    "values": {"H100": 'weight_uses_at_balance hardware="H100 SXM" precision=fp8'},
 }
 
 
@@ -251,7 +251,8 @@ def test_a_good_row_stands(tmp_path):
     [claim] = read(
         write(
             tmp_path,
-            reason='With {H100}, and {machine_balance hardware="B200 SXM" precision=fp8} on B200.',
+            reason="With {H100}, and "
+            '{weight_uses_at_balance hardware="B200 SXM" precision=fp8} on B200.',
         )
     )
     assert (claim.segment, claim.chapter, claim.verdict) == (1, "balance-batch", "holds")

@@ -79,10 +79,10 @@ def test_weights_are_a_seventh_of_the_rack_and_too_many_for_eight_chips():
     expert = 3 * shape["d_model"] * shape["expert_dim"]
     routed = (shape["layers"] - shape["dense_layers"]) * shape["routed_experts"] * expert
     stored = routed + 72 * (weights - routed)  # each chip has the others to itself, at a byte each
-    assert stored / of(f"domain_capacity {OURS}") == pytest.approx(1 / 7, rel=0.03)
+    assert stored / of(f"devices_memory {OURS}") == pytest.approx(1 / 7, rel=0.03)
     node = of('domain_memory hardware="H100 SXM" precision=fp8')
     assert weights / 2 < 0.6 * node < node < weights
-    assert 16 * weights / of(f"domain_capacity {OURS}") == pytest.approx(0.8, abs=0.005)
+    assert 16 * weights / of(f"devices_memory {OURS}") == pytest.approx(0.8, abs=0.005)
 
 
 def test_how_thin_a_stage_may_be():

@@ -273,7 +273,7 @@ def test_kept_tokens_are_the_published_ones():
 
 def test_a_guessing_server_works_on_guesses_and_answers_with_what_is_kept():
     case = next(case for case in fitted("DeepSeek-V3", "H200 SXM") if case.known["drafts"] == 3)
-    known = case.known | {"tokens_per_step": 4}
+    known = case.known | {"new_tokens_per_sequence": 4}
     terms = OFF | {"network_efficiency": 0.5, "acceptance": 0.5}
     kept = 1 + 1 / 2 + 1 / 4 + 1 / 8
     answers = known | {"prompt_per_answer": 0}

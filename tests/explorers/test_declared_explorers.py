@@ -17,7 +17,7 @@ from ipywidgets import FloatLogSlider
 
 import handful_explorers
 from handful import multi_rack_pipelines, racks, scenario
-from handful.balance import machine_balance
+from handful.balance import weight_uses_at_balance
 from handful.scenario import page_rows
 from handful.symbolic.solving import FormulaError
 from handful.units import format_value
@@ -406,7 +406,7 @@ def test_points_of_a_machine_go_with_its_numbers():
     """A large GPU in 16 bits has its knee at 295, and the times of a server have no place there."""
     explorer = EXPLORERS["one-layer-on-this-computer"]
     large = next(p.set for p in explorer.presets if p.label == "A large GPU in 16 bits")
-    knee = machine_balance(scenario.values(hardware="H100 SXM", precision="bf16"))
+    knee = weight_uses_at_balance(scenario.values(hardware="H100 SXM", precision="bf16"))
     assert explorer.values(**large)["marks"]["predicted knee"] == pytest.approx(knee)
     assert [bool(explorer.values(**state)["points"]) for state in ({}, large)] == [True, False]
     for state, told in (({}, True), (large, False)):

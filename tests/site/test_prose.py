@@ -210,7 +210,7 @@ def test_your_models_counts_are_whole():
         name + rest
         for name, rest in COUNTED.findall(text)
         if (registry()[name].gives.unit in ("sequence", "token") or name == "domains_to_hold")
-        and name != "machine_balance"  # a ratio of two rates
+        and name != "weight_uses_at_balance"  # a ratio of two rates
     }
     assert len(counts) > 10
     assert [asked for asked in sorted(counts) if "whole=" not in asked] == []

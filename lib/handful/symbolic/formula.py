@@ -38,6 +38,7 @@ from .dimensions import NONE, DimensionError, dimension_of
 from .expression_tree import Tree, to_tree
 from .printing import Latex
 from .quantities import PARTS, Quantity, QuantityError, dimension_of_symbol, find, table
+from .quantity import RENAMED, current_name
 from .roots import Found, grid, search
 from .solving import Cancels, FormulaError, NoInverse, inverses, limits, steps, verify
 
@@ -194,7 +195,13 @@ class Formula:
     def _merged(
         self, known: Mapping[str, Any] | None, values: Mapping[str, Any], also: str = ""
     ) -> dict[str, Any]:
-        """Return what is known with `values` over it, which must be inputs, or named `also`."""
+        """Return what is known with `values` over it, which must be inputs, or named `also`.
+
+        Names of the last edition become those of this one.
+        """
+        if old := [name for name in RENAMED if name in values or (known and name in known)]:
+            known = {current_name(n, 4) if n in old else n: v for n, v in (known or {}).items()}
+            values = {current_name(n, 4) if n in old else n: v for n, v in values.items()}
         if values:
             names = {q.name for q in self.inputs} | ({also} if also else set())
             for name in values:

@@ -6,7 +6,8 @@ print within a product.  The unit follows from the dimension, unless another is 
 
 Conventions: FLOP counts a multiply-add as two; peaks are dense (no structured sparsity); capacities
 and bandwidths are decimal (GB = 1e9 bytes) and in one direction; ``batch`` counts sequences, each
-of which gets ``tokens_per_step`` new tokens (one, unless tokens are speculated) in a decode step.
+of which gets ``new_tokens_per_sequence`` new tokens (one, unless tokens are speculated) in a
+decode step.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ flops_per_multiply_add = quantity(
 one_token = quantity(
     "u", _token, "one token, to make a count of tokens a pure number", default=1, constant=True
 )
-tokens_per_step = quantity(
+new_tokens_per_sequence = quantity(
     "q", _token / _sequence, "new tokens that each sequence gets in one step", default=1
 )
 
@@ -102,7 +103,7 @@ context = quantity("L", _token / _sequence, "tokens already in a sequence", zero
 kv_bytes_per_token = quantity(
     "b", _byte / _token, "bytes of key-value cache that one token of context adds", zero=True
 )
-kv_window_bytes = quantity(
+window_cache_memory = quantity(
     r"b_{0}",
     _byte / _sequence,
     "bytes of cache in sliding-window layers once their windows are full",
@@ -171,7 +172,7 @@ attainable_flops = quantity(
 ridge_intensity = quantity(
     r"I^{*}", _flop / _byte, "intensity at which arithmetic and memory take equally long"
 )
-machine_balance = quantity(
+weight_uses_at_balance = quantity(
     "M", _token, "tokens per weight read at which arithmetic and memory take equally long"
 )
 cache_uses = quantity(
@@ -782,7 +783,7 @@ memory_used = quantity(
     "share of a chip's memory that weights and caches take",
     unit="%",
 )
-domain_capacity = quantity(r"C_{\Sigma}", _byte, "memory of one scale-up domain")
+devices_memory = quantity(r"C_{\Sigma}", _byte, "memory of the chips that work together on a step")
 domain_bandwidth = quantity(
     r"\,\mathrm{BW}_{\Sigma}\,",
     _byte / _time,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -265,6 +266,34 @@ def section(title: str) -> None:
     _section.append(title)
 
 
+# Names of the last edition, which are understood for one edition more.
+RENAMED = {
+    "domain_capacity": "devices_memory",
+    "kv_window_bytes": "window_cache_memory",
+    "machine_balance": "weight_uses_at_balance",
+    "tokens_per_step": "new_tokens_per_sequence",
+}
+
+
+def current_name(name: str, level: int = 3) -> str:
+    """Return the name that a quantity has now, and warn if it was given that of the last edition.
+
+    `level` says how many calls lie between the warning and whoever is warned.
+
+    >>> current_name("batch")
+    'batch'
+    """
+    new = RENAMED.get(name)
+    if new is None or name in table:
+        return name
+    warnings.warn(
+        f"{name} is now {new}; the old name goes with the next edition.",
+        DeprecationWarning,
+        stacklevel=level,
+    )
+    return new
+
+
 def find(name: str) -> Quantity:
     """Return the quantity of that API name.
 
@@ -275,6 +304,7 @@ def find(name: str) -> Quantity:
     ...
     handful.symbolic.quantity.QuantityError: There is no quantity 'bach'; the nearest are: batch.
     """
+    name = current_name(name)
     if name not in table:
         raise QuantityError(
             f"There is no quantity {name!r}; the nearest are: {nearest(name, table)}."

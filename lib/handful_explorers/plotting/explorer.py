@@ -6,13 +6,13 @@ ipywidgets beside an anywidget (``widget``). The numbers behind all four come fr
 formulas.
 
 >>> from ipywidgets import FloatLogSlider
->>> from handful.balance import machine_balance
+>>> from handful.balance import weight_uses_at_balance
 >>> e = Explorer(
 ...     "doctest",
 ...     "Balance",
 ...     x=Sweep("memory_bandwidth", 1e12, 2e13),
 ...     y=Scale("Tokens per weight"),
-...     curves=[Curve(machine_balance, "machine balance")],
+...     curves=[Curve(weight_uses_at_balance, "machine balance")],
 ...     given={"bytes_per_parameter": 2},
 ...     controls=[Control(FloatLogSlider(value=1e15, min=14, max=16), "peak_flops")],
 ... )

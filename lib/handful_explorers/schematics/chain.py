@@ -252,7 +252,7 @@ nine_boxes = Schematic(
     height=CHART + ROW * BOXES + 44,
     numbers={
         "chips": Number("accelerators / GB200 NVL72 / scaleup_domain_chips", 3, "1"),
-        "box": Number(f"domain_capacity devices=8 {RACK}", 3),
+        "box": Number(f"devices_memory devices=8 {RACK}", 3),
         "weights": Number(f"weight_memory {RACK}", 3),
         "cache": Number(f"cache_memory {ALL}", 3),
         "side_people": Number(f"= [batch_that_fits devices=8 {ALL}] // 1", 3),

@@ -13,7 +13,7 @@ from .schematic import WIDTH, Number, Schematic, Step, named
 from .svg import dots, strokes
 
 CHIP, MODEL = 'hardware="GB200 NVL72"', 'model="DeepSeek-V3"'
-BALANCE = f"machine_balance {CHIP} precision=fp8"
+BALANCE = f"weight_uses_at_balance {CHIP} precision=fp8"
 COLUMNS = 26  # circles in a row
 SLOTS = f"= 12 * {COLUMNS}"  # the whole multiply-adds of the chip's balance
 FETCH = WIDTH / 2  # pixels for which a weight is fetched: twice as many products fit the drawing

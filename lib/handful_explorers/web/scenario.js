@@ -115,7 +115,7 @@ export function valuesOf(choice) {
   // have it.
   /** @type {Record<string, number | null>} */
   const values = {
-    tokens_per_step: 1,
+    new_tokens_per_sequence: 1,
     ...rows.constants,
     ...chip.values,
     peak_flops: chip.peak_flops[form.arithmetic],
@@ -124,7 +124,7 @@ export function valuesOf(choice) {
   values.layer_latency = layerLatency(/** @type {SymbolValues} */ (values));
   values.bytes_per_parameter = form.bytes_per_parameter;
   values.kv_bytes_per_token = model.kv_elements_per_token * form.kv_bytes_per_element;
-  values.kv_window_bytes = (model.kv_window_elements || 0) * form.kv_bytes_per_element;
+  values.window_cache_memory = (model.kv_window_elements || 0) * form.kv_bytes_per_element;
   values.context = choice.context;
   if (choice.rent) values.device_price = choice.rent / 3600;
   for (const name of Object.keys(values)) if (typeof values[name] !== "number") delete values[name];

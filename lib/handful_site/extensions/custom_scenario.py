@@ -11,7 +11,7 @@ from handful.query import registry
 from handful_explorers.tables import Part
 
 # What the form shows of a chip.
-CHIP = ("machine_balance", "drain_time", "domain_memory", "bandwidth_ratio")
+CHIP = ("weight_uses_at_balance", "drain_time", "domain_memory", "bandwidth_ratio")
 
 
 def start_shapes() -> dict[str, dict]:

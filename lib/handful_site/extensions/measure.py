@@ -9,7 +9,7 @@ from handful_explorers.machine import one_layer_on_this_computer
 from handful_explorers.tables import Part
 
 # What follows from two rates, for weights of four bytes; the last is the batch of the knee.
-DERIVED = ("ridge_intensity", "machine_balance")
+DERIVED = ("ridge_intensity", "weight_uses_at_balance")
 
 
 def place() -> Part:

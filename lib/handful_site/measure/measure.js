@@ -212,7 +212,7 @@ class Measurement {
       peak_flops: found.peak_flops.best,
     };
     const known = { ...this.rates, bytes_per_parameter: 4, flops_per_multiply_add: 2 },
-      [ratio, knee] = ["ridge_intensity", "machine_balance"].map((name) =>
+      [ratio, knee] = ["ridge_intensity", "weight_uses_at_balance"].map((name) =>
         compile(this.data.trees[name])(known),
       );
     this.knee = knee;

@@ -364,7 +364,9 @@ function lettersBox(equation, page) {
  * @param {SymbolValues} values
  */
 const written = (name, value, unit, values) =>
-  name === "window_tokens" && values.kv_window_bytes === 0 ? "none" : formatValue(value, unit, 4);
+  name === "window_tokens" && values.window_cache_memory === 0
+    ? "none"
+    : formatValue(value, unit, 4);
 
 /**
  * @param {ParentNode} equation
@@ -425,8 +427,8 @@ async function now(name, unit, page) {
 /** @type {Record<Kind, string[]>} */
 const SETS = {
   hardware: ["peak_flops"],
-  model: ["kv_bytes_per_token", "kv_window_bytes"],
-  precision: ["peak_flops", "kv_bytes_per_token", "kv_window_bytes"],
+  model: ["kv_bytes_per_token", "window_cache_memory"],
+  precision: ["peak_flops", "kv_bytes_per_token", "window_cache_memory"],
 };
 
 // Whose numbers these are: of the chip, model and precision, or of those that a formula asks.
@@ -548,7 +550,7 @@ function inputs(box, formula, values, symbols) {
   const rows = formula.inputs.filter(
     ({ name }) =>
       typeof values[name] === "number" &&
-      (name in symbols || !(values[name] === 0 || name === "tokens_per_step")),
+      (name in symbols || !(values[name] === 0 || name === "new_tokens_per_sequence")),
   );
   return h(
     "table",

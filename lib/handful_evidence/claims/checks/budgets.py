@@ -217,7 +217,7 @@ def attention_rises_slower_than_reading() -> Findings:
 
     def small(chip: str, model: str) -> bool:
         at = values(chip, model, "fp8", 100_000)
-        reading = latency.kv_time(at, batch=1, kv_window_bytes=0)
+        reading = latency.kv_time(at, batch=1, window_cache_memory=0)
         return latency.attention_time(at, batch=1) / reading <= 0.1
 
     names = [row["name"] for row in page_rows()["model"]]

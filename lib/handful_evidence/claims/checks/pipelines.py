@@ -385,7 +385,7 @@ def micro_batch_is_the_balance() -> Findings:
     arithmetic, and its room on a rack of GB200 with DeepSeek-V3 in fp8
     """
     at = values()
-    size = balance.machine_balance(at) * balance.sparsity(at)
+    size = balance.weight_uses_at_balance(at) * balance.sparsity(at)
     found = {
         "they take as long": abs(
             latency.full_weight_time(at) / latency.compute_time(at, batch=size) - 1

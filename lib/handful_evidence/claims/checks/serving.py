@@ -99,7 +99,7 @@ def compute_time_is_batch_times_active() -> Findings:
     """the formula against B N/F, with F in multiplies a second"""
     said = (
         symbol("batch")
-        * symbol("tokens_per_step")
+        * symbol("new_tokens_per_sequence")
         * symbol("active_parameters")
         / (symbol("devices") * symbol("peak_flops"))
     )
@@ -110,7 +110,7 @@ def compute_time_is_batch_times_active() -> Findings:
 def memory_time_is_weights_and_caches() -> Findings:
     """time to read all weights and all caches against (N + B L b) / BW"""
     ours = latency.full_weight_time.expanded + latency.kv_time.expanded.subs(
-        symbol("kv_window_bytes"), 0
+        symbol("window_cache_memory"), 0
     )
     read = symbol("total_parameters") * symbol("bytes_per_parameter") + symbol("batch") * symbol(
         "context"
@@ -216,7 +216,7 @@ def _matched(context: float) -> dict:
     bytes_a_token = (
         latency.compute_time(at, batch=1) * at["devices"] * at["memory_bandwidth"] / context
     )
-    return {**at, "context": context, "kv_bytes_per_token": bytes_a_token, "kv_window_bytes": 0}
+    return {**at, "context": context, "kv_bytes_per_token": bytes_a_token, "window_cache_memory": 0}
 
 
 _BATCHES = {
@@ -317,13 +317,13 @@ def balance_is_time_against_time() -> Findings:
     )
     gives = (
         symbol("batch")
-        * symbol("tokens_per_step")
+        * symbol("new_tokens_per_sequence")
         * symbol("active_parameters")
         / symbol("total_parameters")
     )
     return {
         "F/BW = B × active/total, in multiplies and bytes of a weight": len(equal) == 1
-        and same(balance.machine_balance, gives.subs(symbol("batch"), equal[0]))
+        and same(balance.weight_uses_at_balance, gives.subs(symbol("batch"), equal[0]))
     }
 
 
@@ -333,7 +333,7 @@ def batch_exceeds_balance_times_sparsity() -> Findings:
     """
     at = values()
     sparse = symbol("total_parameters") / symbol("active_parameters")
-    rule = balance.machine_balance.expanded * sparse / symbol("tokens_per_step")
+    rule = balance.weight_uses_at_balance.expanded * sparse / symbol("new_tokens_per_sequence")
     batch, reading = balance.balance_batch(at), latency.full_weight_time(at)
     below, above = (latency.compute_time(at, batch=share * batch) for share in (0.9, 1.1))
     return {
