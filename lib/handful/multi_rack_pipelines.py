@@ -190,7 +190,7 @@ devices_memory = Formula(
     n * C,
     source="45:44",
     meaning="all memory of the chips that work together on a step",
-    known_as=("rack memory", "total HBM"),
+    known_as=("HBM of a rack",),
     conventions=("the chips of one stage, or of one copy, where there are several",),
 )
 
