@@ -18,11 +18,14 @@ const options = {
 };
 
 // KaTeX gives "R_{\max}" three parts, the last an invisible sign ("apply the function"); MathML
-// allows two.
+// allows two; "d_{\min}^{2}" gets four.
 // And it gives "N_{\mathrm{active}}" letter by letter, which a screen reader would spell.
 const sound = (/** @type {string} */ markup) =>
   markup
-    .replace(/<mo>\u2061<\/mo>(?=<\/m(?:sub|sup|subsup|under|over|underover)>)/g, "")
+    .replace(
+      /<mo>\u2061<\/mo>(?=(?:<(m[ino])>[^<]*<\/\1>)?<\/m(?:sub|sup|subsup|under|over|underover)>)/g,
+      "",
+    )
     .replace(/(?:<mi mathvariant="normal">[a-zA-Z]<\/mi>){2,}/g, (word) => {
       const letters = word.replace(/<[^>]*>/g, "");
       return `<mi>${letters}</mi>`; // which is upright, as it has more than one

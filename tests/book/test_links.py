@@ -142,6 +142,10 @@ def test_pages_follow_each_other_in_reading_order():
 def test_every_chapter_stands_in_the_menu_and_on_the_first_page():
     menu = {a["href"] for a in soup("index.html").select(".book-chapters a[href]")}
     front = {a["href"].split("#")[0] for a in soup("index.html").select("article a[href]")}
+    listed = {a["href"] for a in soup("formulas.html").select("article li a[href]")}
     pages = {f"{name}.html" for name in ORDER if name != "index"}
+    subjects = {page for page in pages if page.startswith("formulas-")}
+    assert subjects == listed, "the menu has the page that lists them"
+    pages -= subjects
     assert pages <= menu
     assert pages - front == set(), "pages that the first page does not name"

@@ -77,6 +77,15 @@ class NumbersDirective(Directive):
 # The glossary
 
 
+def is_unlinked(page: str) -> bool:
+    """Return whether a page has no links to the glossary: those listed, and the formulas.
+
+    >>> is_unlinked("formulas-racks"), is_unlinked("pipelining")
+    (True, False)
+    """
+    return page in UNLINKED or page.partition("-")[0] == "formulas"
+
+
 def pattern(terms) -> re.Pattern | None:
     """Return a pattern for any of these terms as a word or its plain plural, longest first.
 
@@ -118,7 +127,7 @@ def glossary(env) -> dict[str, tuple[str, str]]:
 
 def link_terms(app, doctree, docname: str) -> None:
     """Link the first use of every term on this page, and everyday words where they are terms."""
-    if docname in UNLINKED:
+    if is_unlinked(docname):
         return
     left = glossary(app.env)
     for node in list(doctree.findall(nodes.Text)):

@@ -28,9 +28,9 @@ from .. import formula_cells, postprocess
 from ..bootstrap import ROOT
 from ..elements import one, set_classes, value
 
-# Pages that are nothing without scripts, and those for teachers, which are about commands and
-# files.
-LEFT_OUT = {"review", "practice", "progress", "teaching", "assignments"}
+# Pages that are nothing without scripts, those for teachers, which are about commands and files,
+# and the reference of formulas, whose hundreds of calls are there to be copied.
+LEFT_OUT = {"review", "practice", "progress", "teaching", "assignments", "formulas"}
 BACK = "To look up"  # the part of _toc.yml that follows the answers
 # What a reader of the site uses and a reader of a book cannot.
 FURNITURE = (
@@ -460,7 +460,12 @@ def close_links(pages: Sequence[Page], tops: dict[str, str], whole: bool) -> Non
                 continue
             if to in known and where == tops.get(to):
                 link["href"] = f"#{to}"
-            elif to in outside or Path(to).suffix or (not whole and to not in tops):
+            elif (
+                to in outside
+                or to.startswith("formulas-")
+                or Path(to).suffix
+                or (not whole and to not in tops)
+            ):
                 link.unwrap()
             else:
                 raise BookError(f"{page.name}: the link to #{target} leads nowhere in the edition.")
