@@ -321,6 +321,22 @@ def check_links(soup: BeautifulSoup, page: str) -> None:
             )
 
 
+def link_chapters(pages: dict[str, BeautifulSoup], found: dict[str, dict]) -> None:
+    """Say in the reference of formulas which page's text shows each, from what the search read."""
+    places = search.chapter_places(search.in_order(found))
+    for soup in pages.values():
+        for line in soup.select("[data-formula-chapter]"):
+            place = places.get(value(line, "data-formula-chapter"))
+            del line["data-formula-chapter"]
+            if place is None:
+                line.decompose()
+                continue
+            page, anchor = place
+            head = soup.new_tag("strong", string="In the book:")
+            link = soup.new_tag("a", href=f"{page}#{anchor}", string=found[page]["title"])
+            line.extend([head, " ", link])
+
+
 def copy_files(raw: Path, site: Path, scripts: Path, root: Path, notebooks: Path | None) -> None:
     """Copy into `site` what goes there as it is: pictures, sources, scripts, notebooks, the wheel.
 
@@ -409,6 +425,7 @@ def finish(
         pages[page] = soup
     page_metadata.describe(pages, fresh, root)
     to_find = search.collect(found, maths)
+    link_chapters(pages, found)
     formulas = maths.typeset(node, root, styles)
     (static / "handful" / "boxes.json").write_text(maths.boxes(formulas), "utf-8")
     (static / "handful" / "styles.css").write_text(styles.sheet(), "utf-8")

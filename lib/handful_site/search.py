@@ -169,7 +169,7 @@ def _sections(section, page: str, trail: list[str]):
     inner = [
         child
         for child in section.find_all("section", recursive=False)
-        if "problem" not in (child.get("class") or ())
+        if not {"problem", "formula-entry"}.intersection(child.get("class") or ())
     ]
     parts = (
         text_of(child)
@@ -261,7 +261,7 @@ def _element_entry(node, page: str) -> dict | None:
 def read(soup: BeautifulSoup, page: str) -> dict:
     """Return the entries of a page, its rows of letters, and its formulas.
 
-    The keys are "entries", "rows", "shown", "live", "title" and "order".
+    The keys are "entries", "rows", "shown", "live", "reference", "title" and "order".
     """
     main = soup.find("article", class_="article")
     found: dict[str, Any] = {
@@ -269,6 +269,7 @@ def read(soup: BeautifulSoup, page: str) -> dict:
         "rows": {},
         "shown": {},
         "live": {},
+        "reference": {},
         "title": page,
         "order": [],
     }
@@ -280,7 +281,10 @@ def read(soup: BeautifulSoup, page: str) -> dict:
             found["entries"].append(entry)
         elif anchor.startswith("symbol-row-"):
             found["rows"][anchor.removeprefix("symbol-row-")] = anchor
-        elif node.has_attr("data-tex"):
+        elif node.has_attr("data-formula-chapter"):
+            name = node["data-formula-chapter"]
+            found["reference"][name] = node.find_parent(class_="formula-entry")["id"]
+        elif node.has_attr("data-tex") and not node.find_parent(class_="formula-entry"):
             if holder := node.find_parent(class_=["text_latex", "derivation"]):
                 found["shown"].setdefault(_without_style(node["data-tex"]), holder)
         elif (
@@ -304,11 +308,11 @@ def _without_style(tex: str) -> str:
 # Putting together
 
 
-def _formula_places(pages: dict[str, dict], rows: dict) -> dict[str, tuple[str, str] | None]:
-    """Return page and anchor of each registered formula; None where no page shows it.
+def chapter_places(pages: dict[str, dict]) -> dict[str, tuple[str, str]]:
+    """Return page and anchor of each registered formula that the text of a page shows.
 
     The first page where a cell shows the formula comes first, then the first page with a live
-    number of it, then the row of its letter in the notation (`rows`).
+    number of it.
     """
 
     def place(name: str, formula) -> tuple[str, str] | None:
@@ -319,41 +323,56 @@ def _formula_places(pages: dict[str, dict], rows: dict) -> dict[str, tuple[str, 
         for page, found in pages.items():
             if name in found["live"]:
                 return page, found["live"][name]
-        return rows.get(formula.gives.name)
+        return None
 
-    return {name: place(name, formula) for name, formula in registry().items()}
+    found = {name: place(name, formula) for name, formula in registry().items()}
+    return {name: at for name, at in found.items() if at}
 
 
 def _formulas(pages: dict[str, dict], maths) -> list[dict]:
-    """Return an entry for each registered formula and each letter that has a place."""
+    """Return the entries of formulas and letters that have a place.
+
+    A formula is found where a chapter shows it and at its entry in the reference; where it has
+    neither, at the row of its letter in the notation.
+    """
     from handful.symbolic.quantities import table
+
+    def anchors(kind: str) -> dict[str, tuple[str, str]]:
+        return {n: (page, at) for page, found in pages.items() for n, at in found[kind].items()}
 
     if not any(found["rows"] or found["shown"] or found["live"] for found in pages.values()):
         return []
-    rows = {
-        name: (page, anchor)
-        for page, found in pages.items()
-        for name, anchor in found["rows"].items()
-    }
-    places = _formula_places(pages, rows)
+    rows, reference, places = anchors("rows"), anchors("reference"), chapter_places(pages)
     made = []
     for name, formula in registry().items():
-        tex, gives, place = formula.latex(), formula.gives.name, places[name]
-        if place is None:
-            continue
-        # Variants are those that give the same on one page; one with no place but the letter's row
-        # is the letter's formula's.
-        at = places.get(gives) if place == rows.get(gives) else None
-        made.append(
-            {
-                **_letter_entry("formula", place, replace(formula.gives, name=name).label),
-                "text": formula.meaning,
-                "variant_of": f"{(at or place)[0]} {gives}",
-                "letters": f"{tex_to_text(formula.gives.latex)} {name} {tex_to_text(tex)}",
-                "named": tex_to_text(formula.gives.latex) if name == gives else "",
-                "html": maths.want(tex, False, "search"),
-            }
-        )
+        tex, gives = formula.latex(), formula.gives.name
+        letters = f"{tex_to_text(formula.gives.latex)} {name} {tex_to_text(tex)}"
+        title = replace(formula.gives, name=name).label
+        chapter, entry = places.get(name), reference.get(name)
+        if place := chapter or entry or rows.get(gives):
+            # Variants are those that give the same on one page; one with no place but the letter's
+            # row is the letter's formula's.
+            at = places.get(gives) if place == rows.get(gives) else None
+            made.append(
+                {
+                    **_letter_entry("formula", place, title),
+                    "text": formula.meaning,
+                    "variant_of": f"{(at or place)[0]} {gives}",
+                    "letters": letters,
+                    "named": tex_to_text(formula.gives.latex) if name == gives else "",
+                    "html": maths.want(tex, False, "search"),
+                }
+            )
+        if chapter and entry:
+            made.append(
+                {
+                    **_letter_entry("formula", entry, title),
+                    "text": "",
+                    "variant_of": f"{entry[0]} {gives}",
+                    "letters": name,
+                    "html": maths.want(tex, False, "search"),
+                }
+            )
     for name, place in rows.items():
         quantity = table[name]
         if name in registry():
@@ -382,11 +401,8 @@ def _anchor(holder, name: str) -> str:
     return holder["id"]
 
 
-def collect(pages: dict[str, dict], maths) -> dict:
-    """Return all entries in reading order: {"pages": [[address, title]], "entries": [...]}.
-
-    The formulas of results are asked of `maths`.
-    """
+def in_order(pages: dict[str, dict]) -> dict[str, dict]:
+    """Return the pages that have entries, in reading order."""
     order: list[str] = next(
         (found["order"] for page, found in pages.items() if page == "index.html"), []
     )
@@ -397,7 +413,15 @@ def collect(pages: dict[str, dict], maths) -> dict:
             page,
         ),
     )
-    pages = {name: pages[name] for name in names}
+    return {name: pages[name] for name in names}
+
+
+def collect(pages: dict[str, dict], maths) -> dict:
+    """Return all entries in reading order: {"pages": [[address, title]], "entries": [...]}.
+
+    The formulas of results are asked of `maths`.
+    """
+    pages = in_order(pages)
     first: dict[tuple, dict] = {}  # an entry that is on several pages counts on the first
     for entry in (entry for found in pages.values() for entry in found["entries"]):
         if entry["title"]:

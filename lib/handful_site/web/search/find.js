@@ -55,11 +55,14 @@ const WEIGHT = {
 };
 // Pages for those who teach, and pages that list what others say, come after students' pages.
 const LATER = /^(?:teaching|assignments|errata|index)\.html/;
-// The formula that a letter is named for comes before its variants.
+// The formula that a letter is named for comes before its variants, and all of them where a chapter
+// shows them before their entries in the reference.
+const REFERENCE = /^formulas-/;
 /** @param {Found} entry */
 const weight = ({ kind, letter, address }) =>
   WEIGHT[kind] *
   (kind === "formula" && !letter ? 0.8 : 1) *
+  (kind === "formula" && REFERENCE.test(address) ? 0.7 : 1) *
   (kind === "section" && LATER.test(address) ? 0.6 : 1);
 const BOOST = { title: 5, letters: 2, text: 1, trail: 0.7 };
 const FEW = 4;
