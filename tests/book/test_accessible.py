@@ -20,7 +20,10 @@ AXE = (
 )
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 COLOURS = ["color-contrast", "link-in-text-block"]
-KINDS = ["index.html", "latency-and-cost.html", "claims.html", "references.html", "your-model.html"]
+KINDS = [
+    *("index.html", "latency-and-cost.html", "claims.html", "references.html", "your-model.html"),
+    "formulas-speculative-decoding.html",
+]
 PAGES = (
     built_pages()
     if os.environ.get("EVERY_PAGE")

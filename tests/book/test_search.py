@@ -121,8 +121,8 @@ def test_what_readers_type_is_among_the_first_three():
     assert missed(list(wanted.items())) == {}
 
 
-# Words that readers know as terms, whose definition and chapter come before the formula.
-TERMS = {"sparsity", "overtraining"}
+# A word that readers know as a term, whose definition and letter come before the formula.
+TERMS = {"overtraining"}
 
 
 def test_a_formulas_name_leads_to_its_entry_in_the_reference():

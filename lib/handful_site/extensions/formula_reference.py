@@ -80,6 +80,20 @@ def _maths(tex: str, tag: str) -> str:
     )
 
 
+def _uses(formula: Formula) -> str:
+    """Return the formulas that an equation uses, each after its letter, and what those use."""
+    first = {
+        one.name: f"{_maths(one.gives.latex, 'span')} {_link(one.name)}"
+        for one in formula.using
+        if one.name in registry()
+    }
+    rest = [
+        one for one in used_formulas(formula) if one.name in registry() and one.name not in first
+    ]
+    through = f"; through them {_links(rest)}" if first and rest else _links(rest)
+    return ", ".join(first.values()) + through
+
+
 def _line(head: str, said: str) -> str:
     return f"<p><strong>{head}:</strong> {said}</p>" if said else ""
 
@@ -178,9 +192,10 @@ def described(formula: Formula, call: WorkedCall) -> str:
     """Return what stands before the call: meaning, other names, equation, inputs, conventions."""
     meaning = formula.meaning[:1].upper() + formula.meaning[1:]
     unit = "" if formula.gives.unit in ("1", "%") else f" ({formula.gives.unit})"
-    uses = used_formulas(formula)
     # Steps on the way that have no entry of their own are written out.
-    within = [_maths(one.latex(), "span") for one in uses if one.name not in registry()]
+    within = [
+        _maths(one.latex(), "span") for one in used_formulas(formula) if one.name not in registry()
+    ]
     cancels = ", ".join(f"<code>{q.name}</code>" for q in cancelled_quantities(formula))
     return "".join(
         [
@@ -189,7 +204,7 @@ def described(formula: Formula, call: WorkedCall) -> str:
             f'<div class="math-block">{_maths(formula.latex(), "div")}</div>',
             _line("Gives", html.escape(f"{formula.gives.meaning}{unit}")),
             _line("With", ", ".join(within)),
-            _line("Uses", _links(one for one in uses if one.name in registry())),
+            _line("Uses", _uses(formula)),
             _inputs(formula, call),
             _line("Unless set", _usual(formula)),
             _line("Cancels", cancels),

@@ -123,7 +123,8 @@ function closeness(entry, { phrase, asked, several, count, raw }) {
   if (entry.letter && entry.letter === raw) return entry.kind === "letter" ? 10 : 5;
   if (names.includes(phrase) || gists.includes(asked)) {
     if (entry.kind === "term") return 7;
-    return entry.top ? 5 : 4;
+    // A formula by its own name, not by another's.
+    return entry.top || (entry.kind === "formula" && names[0] === phrase) ? 5 : 4;
   }
   if (names.some((name) => name.startsWith(phrase))) return 2;
   if (several && ` ${names[0]} `.includes(` ${phrase}`)) return 1.8;
