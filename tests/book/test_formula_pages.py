@@ -14,7 +14,8 @@ from handful_site.extensions import formula_reference as reference
 from soup import soup
 
 PAGES = {f"{reference.slug_of(subject)}.html": subject for subject in SUBJECTS}
-LONGEST = "formulas-racks.html"
+# The longest, and the two with the widest letters.
+LOOKED_AT = ["formulas-racks.html", "formulas-sharding.html", "formulas-memory-in-training.html"]
 
 
 def entries(page: str) -> dict:
@@ -74,13 +75,17 @@ def test_pages_are_light():
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
-def test_tables_of_inputs_fit_the_screen(width, site, shared):
-    page = shared(width=width, color_scheme="dark").open(site + LONGEST)
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_tables_of_inputs_fit_the_screen_and_letters_their_column(name, width, site, shared):
+    page = shared(width=width, color_scheme="dark").open(site + name)
     wide = page.evaluate("""() => [
       document.documentElement.scrollWidth > innerWidth && "the page",
       ...[...document.querySelectorAll(".formula-inputs")].filter((box) => {
         box.scrollIntoView();
-        return box.scrollWidth > box.clientWidth + 1; })
+        return box.scrollWidth > box.clientWidth + 1
+          || [...box.querySelectorAll("tbody tr")].some((row) =>
+            row.querySelector(".katex-html").getBoundingClientRect().right
+              > row.querySelector("th").getBoundingClientRect().left); })
       .map((box) => box.closest("section").id)].filter(Boolean)""")
     assert wide == []
 

@@ -90,7 +90,8 @@ def test_the_page_leads_to_every_page():
         link.split("#")[0].removesuffix(".md")
         for link in re.findall(r"\]\(([^)\s]+)\)", TEXT["teaching"])
     }
-    assert teaching.pages().keys() - {"teaching"} <= links
+    subjects = {page for page in teaching.pages() if page.startswith("formulas-")}
+    assert teaching.pages().keys() - {"teaching"} - subjects <= links  # "formulas" lists those
 
 
 def test_counts_are_those_of_the_sources():

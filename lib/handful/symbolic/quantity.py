@@ -34,6 +34,8 @@ class QuantityError(ValueError):
 
 # Words of names and ids that are written otherwise in English.
 _WRITTEN = {
+    "1d": "1D",
+    "2d": "2D",
     "70b": "70B",
     "8b": "8B",
     "api": "API",
@@ -51,6 +53,8 @@ _WRITTEN = {
     "v3": "V3",
     "d model": "width of the model",
     "feistel": "Feistel",
+    "fsdp": "FSDP",
+    "gpipe": "GPipe",
     "layernorm": "LayerNorm",
     "sbox": "S-box",
     "sboxes": "S-boxes",
@@ -62,6 +66,11 @@ _WRITTEN = {
     "multiply add": "multiply-add",
     "micro batch": "micro-batch",
     "micro batches": "micro-batches",
+    "dual pipe": "DualPipe",
+    "layer norm": "LayerNorm",
+    "zero stage": "ZeRO stage",
+    "all gather": "all-gather",
+    "reduce scatter": "reduce-scatter",
     "all to all": "all-to-all",
     "all reduce": "all-reduce",
     "scale up": "scale-up",
