@@ -91,6 +91,7 @@ def test_typical_values_are_of_known_inputs_and_are_used():
     assert {name for name in TYPICAL["any"] if name not in used} == set(), "values of no call"
     assert set(TYPICAL["unit"]) >= {one.unit for one in table.values() if one.upper is None} - {
         "device·s",
+        *("W", "Wh", "J/token", "$/J", "FLOP/J", "FLOP/$", "B/$"),
         "$/B/s",
         "sequence/s",
     }

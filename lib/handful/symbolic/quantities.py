@@ -297,7 +297,7 @@ decode_efficiency = quantity(
     r"\eta", NONE, "FLOPs a second in decoding over those in training", unit="%", upper=1
 )
 model_flops_utilisation = quantity(
-    r"\mathrm{MFU}", NONE, "share of the peak rate that useful FLOPs reach", unit="%", upper=1
+    r"\,\mathrm{MFU}\,", NONE, "share of the peak rate that useful FLOPs reach", unit="%", upper=1
 )
 pretraining_tokens = quantity(r"D_{\mathrm{pre}}", _token, "tokens of pre-training")
 rl_tokens = quantity(r"D_{\mathrm{RL}}", _token, "tokens generated in reinforcement learning")
@@ -1250,7 +1250,7 @@ cache_freed = quantity(
 )
 request_rate = quantity(r"\lambda_{\mathrm{req}}", _sequence / _time, "requests a second")
 bandwidth_utilisation = quantity(
-    r"\mathrm{MBU}",
+    r"\,\mathrm{MBU}\,",
     NONE,
     "bytes that a step has to read, over those that could have been read in its time",
     unit="%",
@@ -1319,7 +1319,7 @@ power_share = quantity(
     r"\upsilon_{W}", NONE, "mean power over the power that is rated", unit="%", upper=1
 )
 power_usage_effectiveness = quantity(
-    r"\mathrm{PUE}",
+    r"\,\mathrm{PUE}\,",
     NONE,
     "power of a building over that of its servers (power usage effectiveness)",
     least=1,
