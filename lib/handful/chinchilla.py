@@ -64,6 +64,10 @@ fitted_loss = Formula(
     name="fitted_loss",
     source=_SOURCE,
     meaning="loss of a model of this size after this many tokens, in nats per token",
+    known_as=(
+        "Chinchilla loss",
+        "scaling law",
+    ),
     conventions=_FITTED,
 )
 
@@ -122,7 +126,7 @@ compute_optimal_tokens_by_rule = Formula(
     name="compute_optimal_tokens_by_rule",
     source="Hoffmann et al. 2022, approaches 1 and 2",
     meaning="tokens that go with it by the same rule",
-    known_as=("twenty tokens per parameter",),
+    known_as=("twenty tokens per parameter", "20 tokens per parameter"),
     conventions=_RULE,
     derivation=lambda: _derive_rule("pretraining_tokens"),
 )

@@ -40,6 +40,7 @@ characteristic_weight = Formula(
     source="Biham and Shamir 1991; Bogdanov et al. 2007, PRESENT",
     meaning="probabilities multiply through the rounds, so their weights add: one pair in "
     "2^weight follows",
+    known_as=("differential cryptanalysis",),
     conventions=(
         "independent, uniform round keys (Markov ciphers: Lai, Massey and Murphy 1991)",
         "every active S-box at its likeliest difference",

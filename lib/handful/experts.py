@@ -117,6 +117,7 @@ tokens_per_expert = Formula(
     new * B * k / E,
     source="derived",
     meaning="tokens that one expert works on in a step",
+    known_as=("batch of an expert",),
     conventions=(_UNIFORM, "one copy of each expert: redundant copies share its tokens"),
 )
 

@@ -76,6 +76,42 @@ cache_memory = Formula(
 
 _cache = cache_memory.expression
 
+kv_bytes_of_heads = Formula(
+    q.kv_bytes_per_token,
+    2 * q.layers.symbol * q.kv_heads.symbol * q.head_width.symbol * q.cached_number_bytes.symbol,
+    name="kv_bytes_of_heads",
+    source="definition; Ainslie et al. 2023, GQA",
+    meaning="bytes that a token leaves in the cache: a key and a value for each head in each layer",
+    known_as=(
+        "KV cache per token",
+        "KV bytes per token of GQA or MQA",
+        "KV heads",
+        "quantized KV cache",
+    ),
+    conventions=(
+        "grouped-query attention has fewer heads of keys than of queries, multi-query has one",
+        "every layer attends to the whole context: of layers with a sliding window none is counted",
+        "keys and values are equally wide; a cache of 8-bit numbers takes 1 byte for each, and its "
+        "scales are left out",
+    ),
+)
+
+kv_bytes_of_latent = Formula(
+    q.kv_bytes_per_token,
+    q.layers.symbol
+    * (q.kv_latent_width.symbol + q.rotary_width.symbol)
+    * q.cached_number_bytes.symbol,
+    name="kv_bytes_of_latent",
+    source="DeepSeek-AI 2024, arXiv 2405.04434, section 2.1",
+    meaning="bytes that a token leaves in the cache under multi-head latent attention: one latent "
+    "vector and the numbers that carry the position, in each layer",
+    known_as=("KV bytes per token of MLA", "latent KV cache"),
+    conventions=(
+        "one vector serves all heads, as key and as value",
+        "the cache of an indexer, where there is one, is left out",
+    ),
+)
+
 
 def context_of_cache(room: Expr) -> Expr:
     """Return the context, in tokens, whose cache takes `room`, in bytes.
@@ -108,6 +144,7 @@ attention_time = Formula(
     source="derived; contested at 1:52:15",
     meaning="scores and weighted sums over the context: the arithmetic that compute time leaves "
     "out",
+    known_as=("FLOPs of attention",),
     conventions=("4 FLOPs per head dimension and pair of tokens", "full-attention layers only"),
 )
 
@@ -134,6 +171,10 @@ weight_time = Formula(
     using=(fetched_parameters,),
     source="derived",
     meaning="time to read the weights that the batch needs, once",
+    known_as=(
+        "quantized weights in decode",
+        "weight streaming",
+    ),
     derivation=lambda: _derive_weight_time(),
 )
 
@@ -225,6 +266,10 @@ fixed_time = Formula(
     source="derived; latencies in facts/measured_latencies.csv",
     meaning="layers come one after another, and each takes its latency, however few sequences "
     "there are",
+    known_as=(
+        "kernel launch overhead",
+        "overhead per layer",
+    ),
     conventions=(
         "a kernel is waited for before the next begins: one kernel for a whole pass takes less",
         "messages are so small that only their way counts",
@@ -252,6 +297,10 @@ step_time_mixed = Formula(
     source="derived",
     meaning="a step that works through prompts too, nothing overlapping: what a server under "
     "steady load pays",
+    known_as=(
+        "chunked prefill",
+        "continuous batching",
+    ),
     conventions=(
         "prompts arrive at the rate at which answers leave",
         "nothing overlaps: memory + compute",
@@ -404,6 +453,7 @@ slow_mode_price = Formula(
     name="slow_mode_price",
     source="15:31",
     meaning="the cheapest that patience can buy, as a fraction of the cost at this batch",
+    known_as=("batch API discount",),
 )
 
 _s = q.speedup.symbol
@@ -420,6 +470,10 @@ fast_mode_price = Formula(
     source="1:19; derived",
     meaning="how much dearer a token becomes when the same chips stream it s times faster with a "
     "smaller batch",
+    known_as=(
+        "fast mode",
+        "priority tier",
+    ),
     conventions=(
         "same chips, same model, no speculation: only the batch shrinks",
         "infinite where the step would be shorter than reading the weights",
@@ -450,7 +504,13 @@ batch_that_fits = Formula(
     Max(0, n * q.memory_capacity.symbol - w * N_total) / _cache,
     source="1:06:26",
     meaning="sequences whose caches fit beside the weights",
-    known_as=("maximum concurrent sequences", "maximum batch size", "concurrency limit"),
+    known_as=(
+        "maximum concurrent sequences",
+        "maximum batch size",
+        "concurrency limit",
+        "out of memory",
+        "concurrent users",
+    ),
     conventions=(
         "no memory kept back for activations or fragmentation",
         "the context is above zero",
@@ -464,7 +524,7 @@ fewest_devices_for_weights = Formula(
     name="fewest_devices_for_weights",
     source="derived",
     meaning="chips whose memory the weights alone would fill",
-    known_as=("chips that hold the weights",),
+    known_as=("chips that hold the weights", "GPUs for a model"),
     conventions=("no memory kept back for caches, activations or fragmentation",),
 )
 

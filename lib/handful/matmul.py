@@ -54,6 +54,7 @@ matmul_flops = Formula(
     c * v * T * d_in * d_out,
     source="Austin et al. 2025, How to Scale Your Model, rooflines",
     meaning="a multiply and an add for each token and each weight",
+    known_as=("FLOPs of a matmul",),
     conventions=(
         "FLOP counts a multiply-add as two, though the first product of a sum needs no addition",
     ),
@@ -84,6 +85,7 @@ matmul_time = Formula(
     using=(matmul_flops, matmul_bytes),
     source="Williams, Waterman and Patterson 2009, Roofline",
     meaning="the slower of arithmetic and of moving the bytes, on one chip",
+    known_as=("GEMM time",),
     conventions=(
         "both overlap perfectly: without any overlap their sum, at most twice as long",
         "the peak is that of the precision in which the arithmetic is done",
@@ -121,6 +123,7 @@ matmul_utilisation = Formula(
     using=(matmul_intensity, ridge_intensity),
     source="Williams, Waterman and Patterson 2009, Roofline",
     meaning="arithmetic's share of the time of one product",
+    known_as=("utilisation of a matmul",),
     conventions=(
         "an upper bound: tiles that do not fill the multipliers are left out",
         _MOVED,

@@ -67,6 +67,10 @@ wall_context = Formula(
     using=(fetched_parameters,),
     source="1:52:52; derived",
     meaning="context at which a step reads as much cache as weights",
+    known_as=(
+        "memory wall",
+        "context where the KV cache dominates",
+    ),
     conventions=("every sequence has this context",),
 )
 
@@ -95,6 +99,7 @@ kv_read_windowed = Formula(
     name="kv_read_windowed",
     source="derived",
     meaning="some layers read every token, the others only the latest",
+    known_as=("sliding-window attention",),
 )
 
 kv_read_selected = Formula(
@@ -104,6 +109,11 @@ kv_read_selected = Formula(
     source="DeepSeek-V3.2, arXiv 2512.02556; contested at 12:20",
     meaning="a small key of every token, and the whole cache of the chosen: constant, plus a "
     "small slope",
+    known_as=(
+        "sparse attention",
+        "DSA",
+        "top-k attention",
+    ),
     conventions=("what is stored stays linear in the context",),
 )
 

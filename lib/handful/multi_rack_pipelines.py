@@ -190,7 +190,7 @@ devices_memory = Formula(
     n * C,
     source="45:44",
     meaning="all memory of the chips that work together on a step",
-    known_as=("HBM of a rack",),
+    known_as=("HBM of a rack", "memory of an NVL72"),
     conventions=("the chips of one stage, or of one copy, where there are several",),
 )
 
@@ -227,6 +227,7 @@ token_latency_of_stages = Formula(
     name="token_latency_of_stages",
     source="1:00:49; hops from 1:15:20",
     meaning="P racks in a pipeline: each reads a P-th of the weights, one after another",
+    known_as=("pipeline parallel latency in decode",),
     conventions=(_STAGE, "`batch` is one micro-batch"),
 )
 
@@ -313,6 +314,7 @@ gradient_ratio = Formula(
     using=(critical_tokens_of_stages, tokens_per_chip),
     source="derived",
     meaning="exchange of gradients over the backward pass: above 1 the exchange sets the pace",
+    known_as=("gradient synchronisation over the backward pass",),
     conventions=("one chip a stage; all chips are counted, in every copy and stage",),
 )
 

@@ -120,6 +120,7 @@ training_flops_with_attention = Formula(
     name="training_flops_with_attention",
     source="derived",
     meaning="the same, with each token attending to half a context on average",
+    known_as=("FLOPs of attention in training",),
     conventions=("documents fill the whole context", "full-attention layers only"),
 )
 
@@ -128,6 +129,10 @@ rl_flops = Formula(
     h_rl * c * N * D_rl / eta,
     source="82:13",
     meaning="2 to 6 FLOPs for each weight and token, at the efficiency of decoding",
+    known_as=(
+        "RL compute",
+        "rollouts",
+    ),
     conventions=(
         "1 pass: generated and thrown away; 3 passes: learned from as well",
         "all of it as slow as decoding",
@@ -148,6 +153,11 @@ inference_flops = Formula(
     c * N * D_inf / eta,
     source="82:13",
     meaning="2 FLOPs for each weight and token, at the efficiency of decoding",
+    known_as=(
+        "2ND",
+        "inference compute",
+        "FLOPs per token",
+    ),
     conventions=("generated tokens; prompts are cheaper and left out",),
 )
 
@@ -317,6 +327,7 @@ overtraining = Formula(
     name="overtraining",
     source="91:17",
     meaning="pre-training tokens over the rule of so many tokens for each parameter",
+    known_as=("overtrained ratio",),
     conventions=("the rule of 20 tokens for each parameter, unless told otherwise",),
 )
 
@@ -337,6 +348,7 @@ training_chip_time = Formula(
     C / (F * mfu),
     source="definition",
     meaning="chip-hours of a run that uses this share of the peak rate",
+    known_as=("GPU-hours to train",),
 )
 
 training_time = Formula(

@@ -192,6 +192,7 @@ token_latency = Formula(
     t + P * hop,
     source="1:00:49; hops from 1:15:20",
     meaning="one token after another through all stages: the work is the same, hops are added",
+    known_as=("pipeline parallel latency",),
     conventions=(
         "a token comes back to the first stage before the next one starts",
         "each stage has as many chips as the whole model had: its share of the step is 1/P",
@@ -245,6 +246,7 @@ bubble_time_zero_bubble = Formula(
     name="bubble_time_zero_bubble",
     source="Qi et al. 2024 (ZB-H1); written as in DeepSeek's DualPipe notes",
     meaning="the gradients of weights fill most of the wait",
+    known_as=("zero bubble",),
     conventions=("the memory of 1F1B", "2 t_W up to t_F + t_B"),
 )
 
@@ -254,6 +256,7 @@ bubble_time_dual_pipe = Formula(
     name="bubble_time_dual_pipe",
     source="DeepSeek-V3 report, table 2 of the DualPipe notes",
     meaning="micro-batches from both ends, forward and backward passes overlapped",
+    known_as=("DualPipe",),
     conventions=(
         "an even number of stages, each held twice",
         "exact where the gradients of inputs take as long as a forward pass",
@@ -299,6 +302,7 @@ bubble_of_ideal_interleaved = Formula(
     name="bubble_of_ideal_interleaved",
     source="Narayanan et al. 2021",
     meaning="interleaved 1F1B: the bubble over the work",
+    known_as=("virtual pipeline stages",),
     conventions=("of ideal",),
 )
 
@@ -399,6 +403,7 @@ activation_memory = Formula(
     source="Narayanan et al. 2021",
     meaning="1F1B: the first stage holds up to P micro-batches, each of its own layers: stages "
     "cancel again",
+    known_as=("activation memory of 1F1B",),
     conventions=("no recomputation", "each layer keeps the same"),
 )
 
@@ -418,6 +423,7 @@ critical_tokens = Formula(
     w_g * F / (c * out * one),
     source="Austin et al. 2025, How to Scale Your Model, training",
     meaning="the machine balance with a network in the place of memory",
+    known_as=("tokens per chip to hide gradients",),
     conventions=(
         "gradients are all-reduced while the backward pass runs: 2 w_g bytes out for 2c FLOPs a "
         "token and weight",

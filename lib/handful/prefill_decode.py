@@ -153,6 +153,7 @@ prefill_throughput = Formula(
     using=(prefill_time,),
     source="derived",
     meaning="tokens of prompts over the time of their prefill",
+    known_as=("prefill tokens per second",),
     conventions=("prompts follow one another without a gap",),
 )
 
@@ -191,7 +192,7 @@ cache_transfer_time = Formula(
     B_p * _cache.subs(L, P) / (n * q.scale_out_bandwidth.symbol),
     source="derived; Zhong et al. 2024, DistServe, section 3.3",
     meaning="a prompt's cache over the network between two servers",
-    known_as=("time to move a KV cache",),
+    known_as=("time to move a KV cache", "KV transfer"),
     conventions=(
         "every chip of the server sends its part at once, in one direction",
         "the receiving server is no slower",

@@ -137,6 +137,7 @@ cost_growth = Formula(
     Max(1, L / L0),
     source="1:35:09",
     meaning="cost of a token over its cost where it begins to rise: flat, then linear",
+    known_as=("cost of long context",),
     conventions=(
         "the threshold of the price is taken for that of the cost",
         "large batch: weights left out",
@@ -162,6 +163,10 @@ surcharge_context = Formula(
     name="surcharge_context",
     source="derived",
     meaning="context at which the linear cost has risen by as much as the price",
+    known_as=(
+        "long-context surcharge",
+        "price above 200k tokens",
+    ),
 )
 
 # Why answers cost more than prompts ---------------------------------------------------------------
@@ -220,6 +225,10 @@ break_even_reuses = Formula(
     source="derived",
     meaning="reads after which writing a cache has paid: below one where the first read pays for "
     "it",
+    known_as=(
+        "is prompt caching worth it",
+        "cache write price",
+    ),
     conventions=(
         "every read falls within the retention",
         "what is not cached is computed at the input price",
@@ -275,6 +284,7 @@ implied_hit_bandwidth = Formula(
     source="1:48:58; derived",
     meaning="slowest device from which a cached token could be read for its price, all that waits "
     "paid for",
+    known_as=("cached input price",),
     conventions=(
         "an outer bound: the price of a hit also pays for keeping, and a margin",
         *_GUESSES,

@@ -54,7 +54,7 @@ seat_wait = Formula(
     L * T / (new * n * (1 - rho)),
     source="Erlang 1917: the queue M/M/c",
     meaning="mean wait of those who find every seat taken, in a queue in order of arrival",
-    known_as=("Erlang C", "M/M/c wait"),
+    known_as=("Erlang C", "M/M/c wait", "wait for a free slot"),
     conventions=(
         "requests come at random",
         "lengths of answers without memory: more uneven ones wait longer",

@@ -468,6 +468,7 @@ dispatch_time = Formula(
     using=(experts.copies_leaving,),
     source=_KERNELS,
     meaning="bytes that leave over the port's rate, and a constant",
+    known_as=("DeepEP dispatch",),
     conventions=("one copy an expert", "what stays in the domain travels meanwhile", _PER_CHIP),
 )
 
@@ -477,6 +478,7 @@ combine_time = Formula(
     using=(experts.copies_leaving,),
     source=_KERNELS,
     meaning="the same for the answers, which come back in more bytes",
+    known_as=("DeepEP combine",),
     conventions=("one copy an expert", "what stays in the domain travels meanwhile", _PER_CHIP),
 )
 

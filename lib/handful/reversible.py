@@ -179,6 +179,7 @@ layer_activation_bytes = Formula(
     source="Korthikanti et al. 2022, arXiv 2205.05198, equation 1",
     meaning="what one layer keeps of a token for the backward pass: 34 bytes a unit of width, 5 a "
     "score",
+    known_as=("activation memory per layer",),
     conventions=(
         "16-bit activations, masks of dropout included",
         "a feed-forward part four times as wide, not gated",
@@ -203,6 +204,7 @@ activation_memory_reversible = Formula(
     name="activation_memory_reversible",
     source="2:12:46; Gomez et al. 2017, arXiv 1707.04585",
     meaning="the last pair of streams and the one layer at work: the depth is gone",
+    known_as=("reversible network",),
     conventions=("every layer reversible: one that shrinks its input has to be stored",),
 )
 

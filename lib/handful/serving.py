@@ -86,6 +86,7 @@ tensor_parallel_time = Formula(
     source="Shoeybi et al. 2019, Megatron-LM; derived",
     meaning="two all-reduces of all activations in each layer, behind attention and behind the "
     "feed-forward block, over a whole step",
+    known_as=("tensor-parallel all-reduce",),
     conventions=(
         "tensor parallel over all chips",
         "a ring, on which each chip sends 2 (n − 1)/n of the activations: half of its bandwidth "

@@ -127,6 +127,10 @@ data_parallel_batch = Formula(
     name="data_parallel_batch",
     source=_BOOK,
     meaning="tokens for each chip from which the backward pass covers the all-reduce of gradients",
+    known_as=(
+        "gradient synchronisation hidden",
+        "gradient all-reduce",
+    ),
     conventions=(
         "every chip holds the whole model",
         "gradients go out and back: twice their bytes for two forward passes' worth of FLOPs",
@@ -237,6 +241,7 @@ sequence_parallel_time = Formula(
     source="Korthikanti et al. 2022, Reducing Activation Recomputation, section 4.2.2",
     meaning="forward pass of one layer: two all-gathers and two reduce-scatters of all "
     "activations, the bytes of tensor parallelism's two all-reduces",
+    known_as=("sequence parallelism",),
     conventions=(
         "attention and feed-forward layer share sequences between their matrices",
         "tokens are those of one tensor-parallel group",
@@ -271,6 +276,7 @@ weight_stationary_1d_time = Formula(
     source=f"{_POPE}, section 3.2.1",
     meaning="weights cut along the layer's width: activations are gathered and reduce-scattered, "
     "as long on any number of chips",
+    known_as=("1D weight-stationary",),
     conventions=("one feed-forward layer, or attention in parallel with it", _RATE, _LARGE),
 )
 
@@ -281,6 +287,7 @@ weight_stationary_2d_time = Formula(
     source=f"{_POPE}, section 3.2.2",
     meaning="weights cut along both widths, into parts as square as can be: activations are cut, "
     "too",
+    known_as=("2D weight-stationary",),
     conventions=(
         "gathers and reduce-scatters over both cuts, one after the other, at the best cut",
         "shorter than 1D from 4 d_ff/d chips on: 16 where the layer is four times as wide",
@@ -297,6 +304,7 @@ weight_gathered_time = Formula(
     source=f"{_POPE}, section 3.2.3",
     meaning="weights gathered over some of the chips, activations over the others, at the best "
     "number",
+    known_as=("weight-gathered inference",),
     conventions=(
         "the best number is that of best_fsdp_devices with one bandwidth for both",
         "from 1 to all chips: beyond, one of both alone is best",

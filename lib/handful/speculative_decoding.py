@@ -87,7 +87,7 @@ speculative_speedup = Formula(
     using=(expected_accepted_tokens,),
     source=f"{_PAPER}, theorem 3.8",
     meaning="tokens that a step yields over how much longer it takes with the guessing",
-    known_as=("speedup of speculative decoding",),
+    known_as=("speedup of speculative decoding", "EAGLE", "Medusa", "MTP"),
     conventions=(
         _INDEPENDENT,
         "checking all guesses takes as long as a step for one token: memory is the limit",

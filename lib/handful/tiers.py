@@ -223,6 +223,7 @@ context_cost_kept = Formula(
     name="context_cost_kept",
     source="1:57:38; derived",
     meaning="a context kept in a tier for the hold time, then read back: rent and fare",
+    known_as=("cost to store a KV cache",),
     conventions=kept_cost.conventions,
 )
 
@@ -287,6 +288,10 @@ break_even_bandwidth = Formula(
     name="break_even_bandwidth",
     source="derived; Qin et al., Mooncake (FAST 2025) has it for a group of chips",
     meaning="bandwidth for each chip beyond which loading a cache is quicker than computing it",
+    known_as=(
+        "KV cache offload",
+        "load or recompute a KV cache",
+    ),
     conventions=(
         "attention left out: with it computing takes longer, and a slower link will do",
         "utilisation 1 is the strictest test of a link",
@@ -316,7 +321,7 @@ again_break_even_time = Formula(
     source="1:50:11; derived",
     meaning="hold time beyond which computing a context again costs less than holding it on the "
     "chip",
-    known_as=("recompute or keep a cache",),
+    known_as=("recompute or keep a cache", "evict or keep a KV cache"),
     conventions=("the same chip does both, so that its price cancels",),
 )
 
@@ -370,6 +375,7 @@ retrieve_time = Formula(
     B * L * b / (n * BW_tier),
     source="2:02:47",
     meaning="time to read these contexts back, over all devices of the tier",
+    known_as=("time to load KV caches from CPU or SSD",),
     conventions=("devices counts those of the tier",),
 )
 

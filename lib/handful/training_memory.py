@@ -287,6 +287,7 @@ layer_activation_bytes_sequence_parallel = Formula(
     name="layer_activation_bytes_sequence_parallel",
     source=f"{_KORTHIKANTI}, equation 4",
     meaning="the same where norms and dropout are shared too, by tokens: nothing is kept twice",
+    known_as=("Megatron sequence parallelism",),
     conventions=(_EACH, _SELECTIVE, _GPT),
 )
 

@@ -436,3 +436,21 @@ def test_the_first_chapters_napkin():
     assert latency.unbatched_penalty(alone, batch=1) > 2000
     step = latency.step_time_with_latency(alone, batch=1)
     assert latency.weight_time(alone, batch=1) < 0.1 * step
+
+
+def test_a_token_leaves_in_the_cache_what_its_model_publishes():
+    # Heads: the cache of Llama 3.1 70B as llama.cpp prints it, 1,280 MiB for 4,096 tokens in f16.
+    heads = latency.kv_bytes_of_heads(layers=80, kv_heads=8, head_width=128, cached_number_bytes=2)
+    assert heads * 4096 == 1280 * 2**20
+    # DeepSeek-V3 against two others, in kB a token (DeepSeek-AI 2025, arXiv 2505.09343, table 1).
+    latent = latency.kv_bytes_of_latent(
+        layers=61, kv_latent_width=512, rotary_width=64, cached_number_bytes=2
+    )
+    assert latent == 70_272
+    others = [
+        latency.kv_bytes_of_heads(layers=n, kv_heads=8, head_width=128, cached_number_bytes=2)
+        for n in (80, 126)
+    ]
+    assert others == [327_680, 516_096]  # Qwen2.5 72B and Llama 3.1 405B
+    for model, bytes_ in (("DeepSeek-V3", latent), ("Llama 3.1 70B", heads)):
+        assert values(model=model, precision="bf16")["kv_bytes_per_token"] == bytes_

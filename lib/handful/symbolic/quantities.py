@@ -1175,6 +1175,11 @@ query_latent_width = quantity(
     "numbers in the latent vector that queries are computed from; 0 where there is none",
     zero=True,
 )
+cached_number_bytes = quantity(
+    r"w_{\mathrm{KV}}",
+    _byte / (_token * _layer),
+    "bytes of one number of a key or a value in the cache",
+)
 kv_latent_width = quantity(
     r"d_{\mathrm{KV}}", NONE, "numbers in the latent vector of keys and values"
 )
