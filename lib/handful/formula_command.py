@@ -10,13 +10,13 @@ drain_time = 23.9 ms
 from __future__ import annotations
 
 import argparse
-import os
+import math
 from typing import TYPE_CHECKING, Any
 
 from .terminal import UsageError, print_columns, print_json, print_list, print_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from .symbolic.formula import Formula
     from .symbolic.quantity import Quantity
@@ -150,10 +150,6 @@ def _known(
     from .symbolic.quantity import current_name
 
     chosen = {kind: name for kind in CHOICES if (name := getattr(options, kind)) is not None}
-    if os.path.exists(model := chosen.get("model", "")) or model.endswith(".json"):
-        from .model_config import read_config
-
-        chosen["model"] = read_config(model)
     known, origin = scenario.named_values(**chosen) if chosen else ({}, {})
     names = [q.name for q in formula.inputs if not q.constant] + [formula.gives.name]
     for given, text in settings.items():
@@ -165,6 +161,23 @@ def _known(
             )
         known[name], origin[name] = _checked(find(name), text), "given"
     return known, origin
+
+
+def _notes(origin: Mapping[str, str], formula: Formula, options: argparse.Namespace) -> list[str]:
+    """Return what to know of the choices: the precision that nobody chose, and a shape's notes."""
+    from . import scenario
+
+    found = []
+    usual = scenario.usual_precision(options.hardware or scenario.DEFAULT["hardware"])
+    taken = (origin.get(q.name, "").rpartition(", ")[2] for q in formula.inputs)
+    if options.precision is None and usual in taken:
+        found.append(
+            f"No precision was chosen: {usual} is taken, for weights, caches and arithmetic; "
+            "--precision changes it."
+        )
+    if options.model:
+        found += scenario.choose("model", options.model).get("notes", ())
+    return found
 
 
 def _checked(quantity: Quantity, text: str) -> float:
@@ -192,11 +205,30 @@ def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Name
     known, origin = _known(formula, settings, options)
     _complete(formula, known)
     value = formula(known)
-    inputs = _inputs(formula, known, origin)
+    inputs, notes = _inputs(formula, known, origin), _notes(origin, formula, options)
+    if not math.isfinite(value):
+        notes.insert(0, _why_none(formula, known, value))
     if options.json:
-        return print_json({**_entry(formula), "value": value, "inputs": _as_object(inputs)})
-    print_text(f"{formula.name} = {_shown(value, formula.gives)}")
-    _print_rest(formula, inputs)
+        value = value if math.isfinite(value) else None
+        found = {"value": value, "inputs": _as_object(inputs), "notes": notes}
+        return print_json({**_entry(formula), **found})
+    none = "infinite" if math.isinf(value) else "no value"
+    print_text(f"{formula.name} = {_shown(value, formula.gives) if math.isfinite(value) else none}")
+    _print_rest(formula, inputs, notes)
+
+
+def _why_none(formula: Formula, known: dict[str, Any], value: float) -> str:
+    """Return why a formula has no finite value, with the inputs that stand at an end."""
+    ends = [
+        f"{q.name} = {_shown(at, q)}"
+        for q in formula.inputs
+        if (at := known.get(q.name, q.default)) is not None and at in (0, q.upper)
+    ]
+    here = f"at {', '.join(ends)}" if ends else "for these inputs"
+    if math.isinf(value):
+        return f"The equation divides by 0 {here}."
+    inside = "; give a value just inside that limit" if ends else ""
+    return f"The equation is not defined {here}, as 0/0 is not{inside}."
 
 
 def _solve(formula: Formula, settings: dict[str, str], options: argparse.Namespace) -> None:
@@ -215,7 +247,7 @@ def _solve(formula: Formula, settings: dict[str, str], options: argparse.Namespa
     if quantity in formula.inputs:
         _complete(formula, known, quantity.name)
     roots = formula.roots(quantity.name, known)
-    inputs = _inputs(formula, known, origin)
+    inputs, notes = _inputs(formula, known, origin), _notes(origin, formula, options)
     if options.json:
         return print_json(
             {
@@ -224,12 +256,13 @@ def _solve(formula: Formula, settings: dict[str, str], options: argparse.Namespa
                 "values": roots,
                 "value_unit": quantity.unit,
                 "inputs": _as_object(inputs),
+                "notes": notes,
             }
         )
     print_text(f"{quantity.name} = {' or '.join(_shown(root, quantity) for root in roots)}")
     wanted = _shown(known[formula.gives.name], formula.gives)
     print_text(f"  so that {formula.name} = {wanted}")
-    _print_rest(formula, inputs)
+    _print_rest(formula, inputs, notes)
 
 
 def _complete(formula: Formula, known: dict[str, Any], but: str = "") -> None:
@@ -269,8 +302,11 @@ def _shown(value: float, quantity: Quantity) -> str:
     return format_value(value, quantity.unit, max(3, digits_of(value, quantity.unit, 3)))
 
 
-def _print_rest(formula: Formula, inputs: Sequence[tuple[Quantity, float, str]]) -> None:
+def _print_rest(
+    formula: Formula, inputs: Sequence[tuple[Quantity, float, str]], notes: Sequence[str]
+) -> None:
     print_text(f"  {formula.meaning}\n")
     print_columns((f"  {q.name}", _shown(value, q), said) for q, value, said in inputs)
+    print_list("Note", notes)
     print_list("Conventions", formula.conventions)
     print_text(f"\nImport: from {formula.module} import {formula.name}")

@@ -19,6 +19,7 @@ CUDA graph.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from numbers import Real
@@ -32,6 +33,7 @@ __all__ = [
     "PAGE",
     "PRECISIONS",
     "ScenarioError",
+    "choose",
     "model_row",
     "named_values",
     "notes",
@@ -95,8 +97,8 @@ def start_from(text: str = "") -> None:
     hardware, model, precision, context = parts
     values(hardware, model, precision, int(context))
     own: Choice = {
-        "hardware": hardware,
-        "model": model,
+        "hardware": choose("hardware", hardware)["name"],
+        "model": choose("model", model)["name"],
         "precision": precision,
         "context": int(context),
     }
@@ -353,20 +355,65 @@ def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict[str,
         "kv_window_elements": shapes.kv_window_elements(s),
         "max_context": s.max_context or None,
         "source": source,
+        **({"notes": list(s.notes)} if s.notes else {}),
     }
 
 
-def _choose(kind: str, name: str | shapes.Shape) -> dict[str, Any]:
+def choose(kind: str, name: str | shapes.Shape) -> dict[str, Any]:
+    """Return the row of `page_rows` that a name means.
+
+    Parameters
+    ----------
+    kind : str
+        "hardware", "model" or "precision".
+    name : str or handful.shapes.Shape
+        A row's name, whatever its capitals and hyphens, or its first words where no other begins
+        with them; as a model also a shape, or the path of a config.json or of its folder.
+
+    Raises ScenarioError where there is no such row, or several; ShapeError where a config.json
+    cannot be read.
+
+    >>> choose("hardware", "h100")["name"], choose("model", "deepseek-ai/DeepSeek-V3")["name"]
+    ('H100 SXM', 'DeepSeek-V3')
+    >>> choose("model", "Llama 3.1")
+    Traceback (most recent call last):
+    ...
+    handful.scenario.ScenarioError: 'Llama 3.1' is the beginning of several names: Llama 3.1 8B,
+    Llama 3.1 70B and Llama 3.1 405B; write one of them in full.
+    """
     if kind == "model" and isinstance(name, shapes.Shape):
         return model_row(name)
     rows: list[dict[str, Any]] = page_rows()[kind]
+    text = str(name).strip()
     for row in rows:
-        if row["name"].lower() == str(name).strip().lower():
+        if _folded(row["name"]) == _folded(text):
             return row
+    if kind == "model" and (text.endswith(".json") or os.path.exists(text)):
+        from .model_config import read_config
+
+        return model_row(read_config(text))
+    # int8 may be meant of weights or of arithmetic: a precision is named in full.
+    begun = [row for row in rows if _folded(row["name"]).startswith(f"{_folded(text)} ")]
+    if len(begun) == 1 and kind != "precision":
+        return begun[0]
     names = [row["name"] for row in rows]
+    if len(begun) > 1:
+        raise ScenarioError(
+            f"{name!r} is the beginning of several names: "
+            f"{_listed(row['name'] for row in begun)}; write one of them in full."
+        )
     raise ScenarioError(
-        f"There is no {kind} {name!r}; the nearest are: {nearest(str(name), names)}."
+        f"There is no {kind} {name!r}; the nearest are: {nearest(_model_of(text), names)}."
     )
+
+
+def _model_of(text: str) -> str:
+    """Return a name without its owner: "DeepSeek-V3" of "deepseek-ai/DeepSeek-V3"."""
+    return text.rpartition("/")[2]
+
+
+def _folded(text: str) -> str:
+    return _model_of(text).lower().replace("-", " ").replace("_", " ")
 
 
 def values(
@@ -381,9 +428,7 @@ def values(
     Parameters
     ----------
     hardware, model, precision : str
-        Names of rows of `page_rows`, whatever their capitals; as a model also a
-        `handful.shapes.Shape` of your own, such as `handful.model_config.read_config` makes of a
-        config.json.
+        Names of rows, or other models, as `choose` takes them.
     context : float
         Tokens already in a sequence, 0 or above.
     **overrides : float
@@ -508,8 +553,8 @@ def usual_precision(hardware: str) -> str:
     ('fp8', 'bf16')
     """
     usual = DEFAULT["precision"]
-    arithmetic = _choose("precision", usual)["arithmetic"]
-    return usual if arithmetic in _choose("hardware", hardware)["peak_flops"] else "bf16"
+    arithmetic = choose("precision", usual)["arithmetic"]
+    return usual if arithmetic in choose("hardware", hardware)["peak_flops"] else "bf16"
 
 
 def _layer_latency(chip: Mapping[str, Any], model: Mapping[str, Any]) -> float:
@@ -532,7 +577,7 @@ def _layer_latency(chip: Mapping[str, Any], model: Mapping[str, Any]) -> float:
 def _choices(
     hardware: str, model: str | shapes.Shape, precision: str
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    return _choose("hardware", hardware), _choose("model", model), _choose("precision", precision)
+    return choose("hardware", hardware), choose("model", model), choose("precision", precision)
 
 
 def _checked(name: str, value: float) -> float:
@@ -612,4 +657,4 @@ def notes(
             }
         if shown:
             found[rule["name"]] = rule["text"].format(**words)
-    return list(found.values())
+    return [*found.values(), *shape.get("notes", ())]

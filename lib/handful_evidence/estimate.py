@@ -107,7 +107,7 @@ def estimate(
     Parameters
     ----------
     hardware, model : str
-        Names of the scenario's rows, whatever their capitals.
+        Names of the scenario's rows, or a config.json, as `scenario.choose` takes them.
     precision : str, optional
         Where it is left out: that of the book's default scenario, or bf16 on a chip that lacks it.
     batch, context : float
@@ -124,7 +124,7 @@ def estimate(
     known = scenario.values(hardware, model, precision, context, batch=batch, **overrides)
     asked = (
         *(
-            Line(kind, kind.capitalize(), _row(kind, name)["name"])
+            Line(kind, kind.capitalize(), scenario.choose(kind, name)["name"])
             for kind, name in (("hardware", hardware), ("model", model), ("precision", precision))
         ),
         Line("devices", "Chips", known["devices"], "device", shown=f"{known['devices']:,}"),
@@ -149,16 +149,11 @@ def estimate(
             "of "
             f"{format_value(fits, 'sequence')}."
         )
-    if why := _row("model", model).get("counts"):
+    if why := scenario.choose("model", model).get("counts"):
         notes.append(why)
     results = (*_step(times, known), *_cost(times, known), *_balance(known), *_memory(known, fits))
     given = {name: value for name, value in overrides.items() if name != "devices"}
     return Estimate(asked, given, results, tuple(notes), _conventions())
-
-
-def _row(kind: str, name: str) -> dict:
-    wanted = str(name).strip().lower()
-    return next((row for row in scenario.page_rows()[kind] if row["name"].lower() == wanted), {})
 
 
 def _step(times: dict, known: dict) -> tuple[Line, ...]:

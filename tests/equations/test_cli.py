@@ -375,6 +375,44 @@ def test_a_shape_for_programs_and_from_standard_input(run, tmp_path):
     assert json.loads(done.stdout) == found | {"name": "model"}
 
 
+def test_every_command_takes_a_configuration_as_a_model(run, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(GEMMA | {"engrams": 7}))
+    for argv in (
+        ["formula", "weight_memory", "--model", str(tmp_path)],
+        ["estimate", "--hardware", "H100", "--model", str(tmp_path / "config.json")],
+        ["compare", "--hardware", "H100", "B200", "--model", str(tmp_path)],
+    ):
+        code, out, err = run(*argv)
+        assert (code, err) == (0, "") and tmp_path.name in out
+        assert "Not counted, because it is not known what they add: engrams." in out
+
+
+def test_what_nobody_chose_is_said(run):
+    asked = ["formula", "weight_time", "--hardware", "h100", "--model", "meta-llama/Llama-3.1-70B"]
+    out = run(*asked, "batch=1")[1]
+    assert "H100 SXM" in out and "No precision was chosen: fp8 is taken, for weights, caches" in out
+    assert "No precision" not in run(*asked, "batch=1", "--precision", "bf16")[1]
+    solved = json.loads(
+        run(*asked, "batch=1", "--solve", "devices", "weight_time=1 ms", "--json")[1]
+    )
+    assert len(solved["notes"]) == 1
+    assert "No precision" not in run("formula", "drain_time", "--hardware", "H100")[1]
+
+
+def test_a_formula_without_a_value_says_at_which_input(run):
+    sure = ["formula", "expected_accepted_tokens", "acceptance=1", "drafts=4"]
+    out = run(*sure)[1]
+    assert out.startswith("expected_accepted_tokens = no value\n")
+    assert (
+        "The equation is not defined at acceptance = 1, as 0/0 is not; give a value just inside "
+        "that limit." in out
+    )
+    found = json.loads(run(*sure, "--json")[1])
+    assert found["value"] is None and len(found["notes"]) == 1
+    out = run("formula", "seat_wait", "load=1", "seats=4", "batch_interval=20ms", "answer_tokens=9")
+    assert "seat_wait = infinite\n" in out[1] and "divides by 0 at load = 100 %." in out[1]
+
+
 def test_a_configuration_that_cannot_be_counted_is_one_sentence(run, tmp_path):
     path = tmp_path / "config.json"
     for text, said in (
@@ -508,12 +546,13 @@ def test_an_interrupted_measurement_leaves_no_trace(run, machine, monkeypatch):
     [
         (["estimat"], "There is no command 'estimat'; the nearest are: estimate."),
         (
-            ["estimate", "--hardware", "H100"],
-            "There is no hardware 'H100'; the nearest are: H100 SXM.",
+            ["estimate", "--hardware", "H10"],
+            "There is no hardware 'H10'; the nearest are: H100 SXM.",
         ),
         (
             ["estimate", "--model", "gpt"],
-            "There is no model 'gpt'; the nearest are: gpt-oss-20b, gpt-oss-120b.",
+            "'gpt' is the beginning of several names: gpt-oss-20b and gpt-oss-120b; write one of "
+            "them in full.",
         ),
         (
             ["estimate", "--hardware", "MI300X", "--precision", "fp4"],
@@ -581,7 +620,7 @@ def test_python_m_handful():
     done = process("estimate", *H100)
     assert (done.returncode, done.stderr) == (0, "") and "One decode step" in done.stdout
     assert "\x1b" not in done.stdout
-    done = process("estimate", "--hardware", "H100")
+    done = process("estimate", "--hardware", "H10")
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
     assert "usage: handful" in process().stdout
 

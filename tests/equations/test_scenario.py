@@ -277,12 +277,15 @@ def test_rules_use_names_that_the_page_knows():
 @pytest.mark.parametrize(
     "choice, sentence",
     [
-        ({"hardware": "H100"}, "There is no hardware 'H100'; the nearest are: H100 SXM"),
+        ({"hardware": "A100"}, "'A100' is the beginning of several names: A100 40GB and A100 80GB"),
         (
             {"hardware": "GB20 NVL72"},
             "There is no hardware 'GB20 NVL72'; the nearest are: .*GB200 NVL72",
         ),
-        ({"model": "deepseek"}, "There is no model 'deepseek'; the nearest are: DeepSeek-V3"),
+        (
+            {"model": "deepseek-ai/DeepSeek-V2"},
+            "There is no model 'deepseek-ai/DeepSeek-V2'; the nearest are: DeepSeek-V3",
+        ),
         ({"precision": "int8"}, "There is no precision 'int8'; the nearest are: int8-weights"),
         (
             {"hardware": "H100 SXM", "precision": "fp4"},

@@ -219,8 +219,8 @@ def test_a_published_count_that_is_another_is_explained():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"hardware": "H100"}, "There is no hardware 'H100'; the nearest are: H100 SXM"),
-        ({"model": "gpt"}, "There is no model 'gpt'"),
+        ({"hardware": "A100"}, "'A100' is the beginning of several names: A100 40GB and A100 80GB"),
+        ({"model": "gpt-5"}, "There is no model 'gpt-5'"),
         ({"batch": 0}, "batch must be a number above 0; got 0"),
         ({"context": -1}, "context must be a number from 0 up; got -1"),
         ({"devices": math.nan}, "devices must be a number above 0; got nan"),
