@@ -43,6 +43,7 @@ MODULES = (
     "experts",
     "prices",
     "prefill_decode",
+    "service_levels",
     "speculative_decoding",
     "fleet_cost",
     "price_surcharges",

@@ -31,6 +31,7 @@ SUBJECTS = {
     "A decode step: latency, throughput, cost": ("latency", "serving"),
     "Balance and the roofline": ("balance", "matmul"),
     "Prefill": ("prefill_decode",),
+    "Service levels: goodput, disaggregation": ("service_levels",),
     "Speculative decoding": ("speculative_decoding",),
     "Batches on a schedule, and waiting": ("queueing",),
     "Mixtures of experts": ("experts", "sparsity"),

@@ -40,6 +40,11 @@ BRANCHES = {
     "block_tokens",
     "cost_growth",
     "fewest_devices",
+    # hold below full load only, which those below never draw
+    "goodput",
+    "goodput_colocated",
+    "prefill_request_rate",
+    "ttft_quantile",
     "pipeline_bubble_with_sharding",  # holds for more chips than those below often draw
 }
 

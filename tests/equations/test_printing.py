@@ -162,7 +162,7 @@ def test_plain_text_says_what_is_computed(name):
     )
     rng = random.Random(name)
     values = {
-        q.symbol: rng.uniform(0.2, 5)
+        q.symbol: rng.uniform(0.2, 5) if q.upper is None else q.upper * rng.uniform(0.1, 0.9)
         for q in _standing(formula.expression).values()
         if q.default is None or q.printed
     }

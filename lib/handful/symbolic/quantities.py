@@ -1294,6 +1294,71 @@ speculation_limit_batch = quantity(
     r"B_{\mathrm{draft}}", _sequence, "batch up to which guessing tokens ahead is faster"
 )
 
+section("Service levels")
+one_sequence = quantity(
+    "j",
+    _sequence,
+    "one request, to make a count of requests a pure number",
+    default=1,
+    constant=True,
+)
+ttft_target = quantity(
+    r"T_{\mathrm{TTFT}}", _time, "time to a first token that is promised (its service level)"
+)
+tpot_target = quantity(
+    r"T_{\mathrm{TPOT}}", _time, "time per output token that is promised (its service level)"
+)
+slo_attainment = quantity(
+    r"p_{\mathrm{SLO}}",
+    NONE,
+    "share of requests for which a promise is to be kept: 0.99 for the 99th percentile",
+    unit="%",
+    default=0.99,
+    printed=True,
+    upper=1,
+)
+prefill_variation = quantity(
+    r"c_{\mathrm{prefill}}",
+    NONE,
+    "standard deviation of the prefill times over their mean: 0 for equal prompts",
+    default=0,
+    printed=True,
+    zero=True,
+)
+prefill_wait = quantity(
+    r"t_{\mathrm{wait}}", _time, "mean time for which a prompt waits for its prefill", zero=True
+)
+time_to_first_token = quantity(
+    r"t_{\mathrm{TTFT}}", _time, "time from a request to its first token"
+)
+tpot_batch = quantity(
+    r"B_{\mathrm{TPOT}}",
+    _sequence,
+    "largest batch whose step keeps to the time per output token that is promised",
+    zero=True,
+)
+prefill_request_rate = quantity(
+    r"\lambda_{\mathrm{prefill}}",
+    _sequence / _time,
+    "requests a second that one prefill server takes within its service level",
+    zero=True,
+)
+decode_request_rate = quantity(
+    r"\lambda_{\mathrm{decode}}",
+    _sequence / _time,
+    "requests a second that one decode server takes within its service level",
+    zero=True,
+)
+prefill_devices = quantity(r"n_{\mathrm{prefill}}", _device, "chips of one prefill server")
+prefill_servers = quantity(r"x_{\mathrm{P}}", NONE, "prefill servers of a deployment (x of xPyD)")
+decode_servers = quantity(r"y_{\mathrm{D}}", NONE, "decode servers of a deployment (y of xPyD)")
+goodput = quantity(
+    "G",
+    _sequence / (_time * _device),
+    "requests a second and chip that are served within their service levels",
+    zero=True,
+)
+
 section("Money and energy of a fleet")
 fleet_utilisation = quantity(
     r"\upsilon_{\mathrm{fleet}}",
