@@ -51,6 +51,7 @@ MODULES = (
     "memory_wall",
     "reversible",
     "training_memory",
+    "reliability",
     "perturbation_growth",
     "ciphers",
     "queueing",

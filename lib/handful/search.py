@@ -44,6 +44,7 @@ SUBJECTS = {
     "Training: size, data, time": ("chinchilla", "overtraining"),
     "Cost of a model's whole life": ("lifetime_cost",),
     "Memory in training": ("training_memory", "reversible"),
+    "Reliability: failures and checkpoints": ("reliability",),
     "Small changes through a network": ("perturbation_growth",),
     "API prices": ("prices", "price_surcharges"),
     "Money and energy of a fleet": ("fleet_cost",),

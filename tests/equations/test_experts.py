@@ -87,7 +87,7 @@ def test_a_placement_holds_every_expert_and_cannot_be_tightened(held, devices):
             "needs scale_out_bandwidth",
         ),
         (lambda: experts.generations("InfiniBand EDR"), "InfiniBand HDR"),
-        (lambda: experts.expert_values("H100", "DeepSeek-V3"), "the nearest are: H100 SXM"),
+        (lambda: experts.expert_values("H10", "DeepSeek-V3"), "the nearest are: H100 SXM"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(call, sentence):

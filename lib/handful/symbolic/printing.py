@@ -134,7 +134,7 @@ class Latex(_Arranged, LatexPrinter):
     def _print_exp(self, expr: sympy.exp, exp: str | None = None) -> str:
         if expr.args[0].is_Mul and sympy.log(10) in expr.args[0].args:
             return f"10^{{{self._print(expr.args[0] / sympy.log(10))}}}"
-        return super()._print_exp(expr, exp)
+        return str(super()._print_ExpBase(expr, exp))
 
     def _print_Rational(self, expr: sympy.Rational) -> str:
         """Print a guard against 0/0, a millionth beside a whole number, as that number.

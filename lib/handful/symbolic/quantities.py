@@ -1187,6 +1187,65 @@ rotary_width = quantity(
     r"d_{\mathrm{rope}}", NONE, "numbers of a key that carry its position, for all heads together"
 )
 
+section("Failures and checkpoints")
+device_mean_time_to_failure = quantity(
+    r"M_{\mathrm{chip}}",
+    _device * _time,
+    "chip-hours for each failure that stops a job, whatever it is that fails",
+)
+job_mean_time_to_failure = quantity(
+    r"M_{\mathrm{job}}", _time, "mean time from one failure of a job to the next"
+)
+expected_failures = quantity(
+    r"n_{\mathrm{fail}}", NONE, "failures of a training run, on average", zero=True
+)
+failure_free_chance = quantity(
+    r"p_{\mathrm{none}}",
+    NONE,
+    "chance that a run meets no failure",
+    unit="%",
+    zero=True,
+    upper=1,
+)
+checkpoint_bandwidth = quantity(
+    r"\,\mathrm{BW}_{\mathrm{save}}\,",
+    _byte / _time,
+    "rate at which all chips together write a checkpoint",
+)
+checkpoint_time = quantity(
+    r"\delta_{\mathrm{save}}", _time, "time for which training stands still at a checkpoint"
+)
+checkpoint_interval = quantity(
+    r"\tau_{\mathrm{save}}", _time, "time of training between two checkpoints"
+)
+restart_time = quantity(
+    r"t_{\mathrm{restart}}",
+    _time,
+    "time from a failure until training goes on, from its last checkpoint",
+    zero=True,
+)
+lost_share = quantity(
+    r"\phi_{\mathrm{lost}}",
+    NONE,
+    "time lost to checkpoints, to restarts and to work done again, over the time of training",
+    unit="%",
+    zero=True,
+)
+effective_training_share = quantity(
+    r"\phi_{\mathrm{eff}}",
+    NONE,
+    "share of the time in which training gets on",
+    unit="%",
+    zero=True,
+    upper=1,
+)
+repair_time = quantity(
+    r"t_{\mathrm{repair}}", _time, "time for which a node is away after a failure"
+)
+devices_in_repair = quantity(
+    r"n_{\mathrm{repair}}", _device, "chips that are away for repair, on average"
+)
+
 section("A chip from its parts")
 chip_cores = quantity(
     r"n_{\mathrm{cores}}",
