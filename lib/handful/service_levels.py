@@ -232,7 +232,7 @@ goodput = Formula(
         _IN_TURN,
         _UNEVEN,
         "the transfer of caches is hidden: see cache_transfer_bandwidth",
-        "0 where one of the promises cannot be kept",
+        "0 where one of the promises cannot be kept, and without a value where neither can",
     ),
     derivation=lambda: _derive_goodput(),
 )

@@ -168,6 +168,7 @@ def test_no_batch_is_in_time_where_the_weights_take_longer():
     assert levels.tpot_batch(known) == levels.decode_request_rate(known) == 0
     for formula in (levels.goodput, levels.goodput_colocated):
         assert formula(known, prefill_devices=8) == 0
+    assert math.isnan(levels.goodput(known, prefill_devices=8, ttft_target=0.01))
 
 
 # Both promises ------------------------------------------------------------------------------------
