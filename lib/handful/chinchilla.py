@@ -154,7 +154,7 @@ reducible_at_budget = Formula(
     A * (v / N) ** alpha + A_d * (h * c * u * N / C) ** beta,
     name="reducible_at_budget",
     source=_SOURCE,
-    meaning="the same above the floor: what size and data can still lower",
+    meaning="loss above its floor at a budget of FLOPs: what size and data can still lower",
     conventions=loss_at_budget.conventions,
 )
 

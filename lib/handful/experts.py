@@ -275,6 +275,7 @@ communication_time = Formula(
     using=(all_to_all_time,),
     source="derived",
     meaning="the all-to-alls of a whole step",
+    known_as=("expert-parallel communication of a step",),
     conventions=("one copy an expert", "none of it hidden"),
 )
 
@@ -379,7 +380,8 @@ hiding_bandwidth_once = Formula(
     using=(copies_leaving_once, experts_per_device),
     name="hiding_bandwidth_once",
     source="derived",
-    meaning="the same where each domain gets a token once",
+    meaning="scale-out bandwidth from which crossing takes no longer than the experts' "
+    "arithmetic, where each domain gets a token once",
     conventions=(_ALONE, "one copy a domain"),
 )
 

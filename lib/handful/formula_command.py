@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .terminal import UsageError, print_columns, print_json, print_list, print_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from .symbolic.formula import Formula
     from .symbolic.quantity import Quantity
@@ -30,7 +30,7 @@ With values, or with a chip and a model, its value; or the input that gives a va
   handful formula step_time --hardware "H100 SXM" --model "Llama 3.1 70B" batch=64 context=8k
   handful formula step_time --hardware "H100 SXM" --solve batch step_time=20ms
 Values may carry units: 70B, 8k (8,000; 8Ki is 8,192), "3.35 TB/s", "400 Gb/s", "2 $/hour"."""
-CHOICES = ("hardware", "model", "precision")
+CHOICES = ("hardware", "model", "precision", "weights", "cache")
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -49,6 +49,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="bf16, fp8, fp4 or int8-weights, of weights, caches and arithmetic; default fp8, or "
         "bf16 on a chip without it",
     )
+    command.add_argument(
+        "--weights", metavar="P", help="precision of weights alone: bf16, fp8, fp4, int8 or int4"
+    )
+    command.add_argument("--cache", metavar="P", help="precision of key-value caches alone")
     command.add_argument(
         "--latex", action="store_true", help="the equation and its derivation in LaTeX"
     )
@@ -99,13 +103,15 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _search(text: str, options: argparse.Namespace) -> None:
-    from .search import search
+    from .search import answers, search
 
     found = search(text)
     if not found:
         raise UsageError(f"No formula is found by {text!r}; 'handful formula' lists all.")
     if options.json:
         return print_json([_entry(formula) for formula in found])
+    if not answers(found[0], text):
+        print_text("Nothing is called just so; the nearest by words:")
     _columns(found, options)
 
 
@@ -146,6 +152,7 @@ def _known(
     """Return the values that are known, and where each comes from."""
     from . import scenario
     from .nearest import nearest
+    from .query import registry
     from .symbolic.quantities import find
     from .symbolic.quantity import current_name
 
@@ -154,6 +161,11 @@ def _known(
     names = [q.name for q in formula.inputs if not q.constant] + [formula.gives.name]
     for given, text in settings.items():
         name = current_name(given)
+        if name not in names and name in registry():
+            raise UsageError(
+                f"{formula.name} takes no {name}, which is a formula of its own: 'handful formula "
+                f"{name}' says what it takes, and --solve finds an input of it."
+            )
         if name not in names:
             raise UsageError(
                 f"{formula.name} takes no {name}; the nearest are: {nearest(name, names)}.  "
@@ -163,20 +175,34 @@ def _known(
     return known, origin
 
 
-def _notes(origin: Mapping[str, str], formula: Formula, options: argparse.Namespace) -> list[str]:
-    """Return what to know of the choices: the precision that nobody chose, and a shape's notes."""
+def _notes(
+    formula: Formula, known: dict[str, Any], origin: dict[str, str], options: argparse.Namespace
+) -> list[str]:
+    """Return what to know of the choices: what nobody chose, what there is no room for."""
     from . import scenario
 
+    chosen = {
+        kind: getattr(options, kind) or scenario.DEFAULT[kind] for kind in ("hardware", "model")
+    }
+    usual = options.precision or scenario.usual_precision(chosen["hardware"])
+    names = {q.name for q in formula.inputs}
     found = []
-    usual = scenario.usual_precision(options.hardware or scenario.DEFAULT["hardware"])
-    taken = (origin.get(q.name, "").rpartition(", ")[2] for q in formula.inputs)
+    taken = (origin.get(name, "").rpartition(", ")[2] for name in names)
     if options.precision is None and usual in taken:
         found.append(
             f"No precision was chosen: {usual} is taken, for weights, caches and arithmetic; "
-            "--precision changes it."
+            "--precision, --weights and --cache change it."
         )
-    if options.model:
-        found += scenario.choose("model", options.model).get("notes", ())
+    rules = []
+    if options.hardware and "devices" in names:
+        if "scale_up_bandwidth" in names and "scale_out_bandwidth" not in names:
+            rules.append("domain")
+        if options.model and names & {"batch", "total_parameters"}:
+            rules += ["fits", "sequence"] if known.get("context") is not None else ["fits"]
+    if options.model or rules:
+        found += scenario.noted(known, **chosen, precision=usual, rules=rules)
+    if "sequence" in rules and "batch" in names and known.get("batch") is not None:
+        found += [why] if (why := scenario.room_note(known)) else []
     return found
 
 
@@ -205,9 +231,9 @@ def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Name
     known, origin = _known(formula, settings, options)
     _complete(formula, known)
     value = formula(known)
-    inputs, notes = _inputs(formula, known, origin), _notes(origin, formula, options)
+    inputs, notes = _inputs(formula, known, origin), _notes(formula, known, origin, options)
     if not math.isfinite(value):
-        notes.insert(0, _why_none(formula, known, value))
+        notes.insert(0, _why_none(formula, known, origin, value))
     if options.json:
         value = value if math.isfinite(value) else None
         found = {"value": value, "inputs": _as_object(inputs), "notes": notes}
@@ -217,16 +243,17 @@ def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Name
     _print_rest(formula, inputs, notes)
 
 
-def _why_none(formula: Formula, known: dict[str, Any], value: float) -> str:
-    """Return why a formula has no finite value, with the inputs that stand at an end."""
+def _why_none(formula: Formula, known: dict[str, Any], origin: dict[str, str], value: float) -> str:
+    """Return why a formula has no finite value, with the inputs that were given at an end."""
     ends = [
-        f"{q.name} = {_shown(at, q)}"
+        f"{q.name} = {_shown(known[q.name], q)}"
         for q in formula.inputs
-        if (at := known.get(q.name, q.default)) is not None and at in (0, q.upper)
+        if origin.get(q.name) == "given" and known[q.name] in (0, q.upper)
     ]
-    here = f"at {', '.join(ends)}" if ends else "for these inputs"
+    here = f"at {', '.join(ends)}" if ends else "with these inputs"
     if math.isinf(value):
-        return f"The equation divides by 0 {here}."
+        conditions = "" if ends else "; the conventions say when"
+        return f"The equation divides by 0 {here}{conditions}."
     inside = "; give a value just inside that limit" if ends else ""
     return f"The equation is not defined {here}, as 0/0 is not{inside}."
 
@@ -247,7 +274,8 @@ def _solve(formula: Formula, settings: dict[str, str], options: argparse.Namespa
     if quantity in formula.inputs:
         _complete(formula, known, quantity.name)
     roots = formula.roots(quantity.name, known)
-    inputs, notes = _inputs(formula, known, origin), _notes(origin, formula, options)
+    inputs = _inputs(formula, known, origin)
+    notes = _notes(formula, {**known, quantity.name: roots[-1]}, origin, options)
     if options.json:
         return print_json(
             {
@@ -269,9 +297,13 @@ def _complete(formula: Formula, known: dict[str, Any], but: str = "") -> None:
     """Check that nothing is missing, but for the input that is looked for."""
     missing = [f"{q.name} ({q.meaning})" for q in formula.missing(known) if q.name != but]
     if missing:
+        from . import scenario
+
+        rows = scenario.values()
+        choose = any(rows.get(q.name) is not None for q in formula.missing(known) if q.name != but)
         raise UsageError(
-            f"{formula.name} needs {', '.join(missing)}; give NAME=VALUE, or choose a chip and a "
-            "model with --hardware and --model."
+            f"{formula.name} needs {', '.join(missing)}; give NAME=VALUE"
+            + (", or choose a chip and a model with --hardware and --model." if choose else ".")
         )
 
 

@@ -153,7 +153,12 @@ expert_coverage = Formula(
     1 - (1 - k / E) ** (B * new / u),
     source="derived (uniform, independent routing)",
     meaning="chance that an expert is wanted by at least one token of the batch",
-    known_as=("share of experts activated",),
+    known_as=(
+        "share of experts activated",
+        "experts touched by a batch",
+        "unique experts hit",
+        "experts read in a step",
+    ),
     conventions=("every token picks k of E experts at random, whatever the others pick",),
 )
 
@@ -388,7 +393,8 @@ cost_per_token_with_latency = Formula(
     using=(step_time_with_latency,),
     name="cost_per_token_with_latency",
     source="13:12; derived",
-    meaning="the same, with the latency of every layer in the step",
+    meaning="rent of all chips for one step, the latency of every layer in it, shared by the "
+    "tokens that the step makes",
     conventions=("every slot of the batch is filled", "rent only: no margin, no idle time"),
 )
 
@@ -510,9 +516,12 @@ batch_that_fits = Formula(
         "concurrency limit",
         "out of memory",
         "concurrent users",
+        "KV cache capacity",
+        "gpu_memory_utilization",
     ),
     conventions=(
-        "no memory kept back for activations or fragmentation",
+        "no memory kept back for activations or fragmentation: where a server may use nine tenths "
+        "(gpu_memory_utilization), give nine tenths of memory_capacity",
         "the context is above zero",
     ),
 )

@@ -163,7 +163,7 @@ best_overtraining = Formula(
     name="best_overtraining",
     source=_SOURCE,
     conventions=_HELD,
-    meaning="the same over the rule of so many tokens for each parameter",
+    meaning="best tokens over the rule of so many tokens for each parameter",
 )
 
 # In tokens and parameters: a compute-optimal size stands for the loss -----------------------------

@@ -125,7 +125,8 @@ context_of_many_stages = Formula(
     context_of_cache(C * n / B_m),
     name="context_of_many_stages",
     source="derived",
-    meaning="the same with stages without end: weights take no room at all",
+    meaning="longest context for which a chip has room on stages without end: weights take no "
+    "room at all",
     conventions=(_STAGE, _FULL),
 )
 

@@ -119,7 +119,7 @@ training_flops_with_attention = Formula(
     h * D_pre * (c * N + a * L / 2),
     name="training_flops_with_attention",
     source="derived",
-    meaning="the same, with each token attending to half a context on average",
+    meaning="6 FLOPs for each weight and token, and attention to half a context on average",
     known_as=("FLOPs of attention in training",),
     conventions=("documents fill the whole context", "full-attention layers only"),
 )
@@ -298,7 +298,7 @@ served_tokens_growing = Formula(
     R * double / log(2) * (2 ** (life / double) - 1),
     name="served_tokens_growing",
     source="derived",
-    meaning="the same, where traffic doubles again and again",
+    meaning="tokens that a model serves in its life, where traffic doubles again and again",
     conventions=("the throughput is that of the first day",),
 )
 

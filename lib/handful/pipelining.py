@@ -135,7 +135,7 @@ traffic_time_ratio_of_chip = Formula(
     using=(bandwidth_ratio,),
     name="traffic_time_ratio_of_chip",
     source="51:18",
-    meaning="the same, with the wires of a chip",
+    meaning="time on the scale-up fabric over time between stages, with the wires of a chip",
     conventions=("as traffic_time_ratio",),
 )
 
@@ -152,7 +152,8 @@ traffic_time_ratio_of_bytes = Formula(
     k * ell * one_layer * (w_out + w_back) / (w_a * r),
     name="traffic_time_ratio_of_bytes",
     source="51:18; derived",
-    meaning="the same where an activation travels in different precisions",
+    meaning="time on the scale-up fabric over time between stages, where an activation travels "
+    "in different precisions",
     conventions=(
         "one copy for each expert and layer, one copy out of the stage",
         "bandwidth only, no hops",
@@ -165,7 +166,8 @@ fewest_layers_of_chip = Formula(
     using=(bandwidth_ratio,),
     name="fewest_layers_of_chip",
     source="51:18; derived",
-    meaning="the same, with the wires of a chip",
+    meaning="layers on a stage from which the network between racks keeps up, with the wires of "
+    "a chip",
     conventions=("bandwidth only, no hops",),
 )
 
@@ -235,8 +237,8 @@ bubble_time_interleaved = Formula(
     (P - 1) * (t_F + t_B) / V,
     name="bubble_time_interleaved",
     source="Narayanan et al. 2021",
-    meaning="the same with V pieces of the model on each device, and V times the traffic between "
-    "stages",
+    meaning="a stage's wait with V pieces of the model on each device: shorter, for V times the "
+    "traffic between stages",
     conventions=("a multiple of P micro-batches",),
 )
 
@@ -392,7 +394,8 @@ device_memory = Formula(
     q.device_memory,
     w * N / (n_s * P) + B_m * L * b / n_s,
     source="1:11:12",
-    meaning="the same with a micro-batch in every stage: stages cancel in the caches",
+    meaning="weights and caches on one chip with a micro-batch in every stage: stages cancel in "
+    "the caches",
     conventions=("as many micro-batches in flight as stages: fewer would leave stages idle",),
     derivation=lambda: _derive_cancellation(),
 )

@@ -136,8 +136,8 @@ prefill_time_with_hits = Formula(
     B_p * P * (1 - h) * (c * N_active + a * P * (1 + h) * Rational(1, 2)) / (n * MFU * F),
     name="prefill_time_with_hits",
     source="derived",
-    meaning="the same where the cache of the prompt's beginning is found: the rest is computed, "
-    "and attends to all",
+    meaning="time to a first token where the cache of the prompt's beginning is found: the rest "
+    "is computed, and attends to all",
     known_as=("prefix cache hit rate", "prompt caching"),
     conventions=(
         "what is found is a prefix",
@@ -163,8 +163,8 @@ prefill_throughput_with_hits = Formula(
     using=(prefill_time_with_hits,),
     name="prefill_throughput_with_hits",
     source="derived",
-    meaning="the same where the cache of the prompt's beginning is found: tokens that are found "
-    "count as taken",
+    meaning="tokens of prompts over the time of their prefill, where the cache of their "
+    "beginning is found: those tokens count as taken",
     conventions=(
         "fetching the found cache left out",
         "infinite where all of the prompt is found",

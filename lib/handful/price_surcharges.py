@@ -66,7 +66,8 @@ mean_cost_growth = Formula(
     (_reach - 1) / log(_reach),
     name="mean_cost_growth",
     source="derived",
-    meaning="the same growth, on average over long contexts from the threshold to this one",
+    meaning="growth of a token's cost, on average over long contexts from the threshold to this "
+    "one",
     conventions=(
         "as many between 200 and 400 thousand tokens as between 400 and 800: evenly in the "
         "logarithm",

@@ -101,8 +101,8 @@ implied_kv_bytes_rule = Formula(
     w * new * N_active / (M * L),
     name="implied_kv_bytes_rule",
     source="1:37:36; contested",
-    meaning="the same from a chip's balance, which counts bytes per weight: left out, they are a "
-    "factor",
+    meaning="bytes of cache per token behind a price, from a chip's balance, which counts bytes "
+    "per weight: left out, they are a factor",
     conventions=(
         "balance is multiplies × bytes per weight ÷ bandwidth",
         "about 300 only where weights are as wide as the arithmetic",
@@ -117,8 +117,8 @@ implied_kv_bytes_with_attention = Formula(
     new * (c * N_active / L + a) * BW / F,
     name="implied_kv_bytes_with_attention",
     source="derived; contested at 1:52:15",
-    meaning="the same where attention's arithmetic counts too: it grows with the context as "
-    "reading does",
+    meaning="bytes of cache per token behind a price where attention's arithmetic counts too: "
+    "it grows with the context as reading does",
     conventions=("full-attention layers only", *_GUESSES),
     derivation=lambda: _derive_kv_bytes_with_attention(),
 )
@@ -128,7 +128,8 @@ implied_kv_bytes_with_weights = Formula(
     Max(0, c * new * N_active * BW / F - w * N_total / B) / L,
     name="implied_kv_bytes_with_weights",
     source="derived",
-    meaning="the same at a finite batch: a sequence's share of the weights is read as well",
+    meaning="bytes of cache per token behind a price at a finite batch: a sequence's share of "
+    "the weights is read as well",
     conventions=("0 below the balance batch, where memory is the limit at any context", *_GUESSES),
 )
 
@@ -212,7 +213,8 @@ implied_batch_of_weights = Formula(
     q.balance_batch.symbol / rho_out,
     name="implied_batch_of_weights",
     source="1:47:56; derived",
-    meaning="the same with weights alone: a fraction of the balance batch",
+    meaning="batch behind a ratio of prices if only weights were read: a fraction of the "
+    "balance batch",
     conventions=("caches left out", *_GUESSES),
 )
 

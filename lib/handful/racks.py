@@ -169,7 +169,7 @@ crossing_slowdown_of_chip = Formula(
     name="crossing_slowdown_of_chip",
     using=(fraction_leaving_of_racks, experts.bandwidth_ratio),
     source="39:39; derived",
-    meaning="the same with the bandwidths of a chip",
+    meaning="all-to-all time over that of one fabric for all, by racks and by a chip's bandwidths",
     conventions=("one copy an expert",),
 )
 
@@ -179,7 +179,8 @@ crossing_slowdown_once = Formula(
     name="crossing_slowdown_once",
     using=(copies_leaving_once_of_racks,),
     source=f"{_V3}, section 3.2.2; derived",
-    meaning="the same when each rack gets a token once and hands it on",
+    meaning="all-to-all time over that of one fabric for all, when each rack gets a token once "
+    "and hands it on",
     conventions=(
         *_LIMIT,
         "answers are added up in their rack before they come back",
@@ -206,7 +207,8 @@ crossing_slowdown_once_of_chip = Formula(
     name="crossing_slowdown_once_of_chip",
     using=(copies_leaving_once_of_racks, experts.bandwidth_ratio),
     source=f"{_V3}, section 3.2.2; derived",
-    meaning="the same with the bandwidths of a chip",
+    meaning="all-to-all time over that of one fabric for all, when each rack gets a token once, "
+    "by a chip's bandwidths",
     conventions=_LIMIT,
 )
 
@@ -425,7 +427,8 @@ hiding_batch_once_of_racks = Formula(
     name="hiding_batch_once_of_racks",
     using=(copies_leaving_once_of_racks, experts_per_device_of_racks),
     source="derived",
-    meaning="the same when each rack gets a token once",
+    meaning="batch, over all racks, up to which crossing takes no longer than reading the "
+    "experts, when each rack gets a token once",
     conventions=(*_LIMIT, "every expert is read", "hidden by the routed experts alone"),
 )
 
@@ -477,7 +480,7 @@ combine_time = Formula(
     new * B_n * k_out * d * w_back / BW_out + fixed,
     using=(experts.copies_leaving,),
     source=_KERNELS,
-    meaning="the same for the answers, which come back in more bytes",
+    meaning="bytes of the experts' answers over the port's rate, and a constant",
     known_as=("DeepEP combine",),
     conventions=("one copy an expert", "what stays in the domain travels meanwhile", _PER_CHIP),
 )

@@ -135,7 +135,8 @@ checkpoint_interval_daly = Formula(
     sqrt(2 * delta * M) * (1 - sqrt(delta / (2 * M)) / 3) ** 2,
     name="checkpoint_interval_daly",
     source=_DALY,
-    meaning="the same where a checkpoint takes a good part of the mean time to failure",
+    meaning="time between checkpoints that loses least where writing one takes a good part of "
+    "the mean time to failure",
     known_as=("Daly's formula", "higher order checkpoint interval"),
     conventions=(
         _RANDOM,
@@ -162,7 +163,7 @@ least_lost_share = Formula(
     sqrt(2 * delta / M) + restart / M,
     name="least_lost_share",
     source="derived",
-    meaning="the same at Young's interval: the least that can be lost",
+    meaning="share of the time that is lost at Young's interval: the least that can be",
     known_as=("minimal checkpoint overhead",),
     conventions=(_RANDOM, _STANDS, _FIRST),
     derivation=lambda: _derive_least(),

@@ -350,8 +350,8 @@ activation_breakeven_hold = Formula(
     name="activation_breakeven_hold",
     source="derived",
     conventions=_RENT,
-    meaning="the same for a token's activations: twice their advantage times the drain time, since "
-    "they are moved twice and take their room once",
+    meaning="how long a token's activations may wait in memory before computing them again is "
+    "cheaper: twice their advantage times the drain time, since they are moved twice",
 )
 
 activation_breakeven_hold_of_shape = Formula(
@@ -390,7 +390,8 @@ activation_hold_in_memory = Formula(
     using=(layer_activation_bytes,),
     source="derived",
     conventions=_RENT,
-    meaning="the same for a token's activations, from the model's shape",
+    meaning="rent of the memory that one token's activations take for as long as they wait, "
+    "from the model's shape",
 )
 
 

@@ -36,8 +36,11 @@ __all__ = [
     "choose",
     "model_row",
     "named_values",
+    "noted",
     "notes",
     "page_rows",
+    "room",
+    "room_note",
     "start_from",
     "usual_precision",
     "values",
@@ -136,6 +139,9 @@ PRECISIONS: list[dict[str, Any]] = [
     },
 ]
 
+# Bytes of one number, for weights or caches whose precision is not that of the arithmetic.
+WIDTHS = {"bf16": 2, "fp8": 1, "int8": 1, "fp4": 0.5, "int4": 0.5}
+
 CONSTANTS: dict[str, float] = {
     "flops_per_multiply_add": 2,
     "one_token": 1,
@@ -193,6 +199,14 @@ RULES: list[dict[str, Any]] = [
         "right": ["*", "memory_capacity", "devices"],
         "text": "Weights and one sequence take {left}; {devices} × {hardware} hold {right}, so "
         "not one fits.",
+    },
+    {
+        "name": "domain",
+        "left": "devices",
+        "right": "domain_devices",
+        "unit": "device",
+        "text": "{devices} × {hardware} are more than one scale-up domain of {right}: what they "
+        "send each other goes over a slower network, which a step here does not count.",
     },
     {
         "name": "context",
@@ -421,6 +435,9 @@ def values(
     model: str | shapes.Shape = DEFAULT["model"],
     precision: str = DEFAULT["precision"],
     context: float = DEFAULT["context"],
+    *,
+    weights: str | None = None,
+    cache: str | None = None,
     **overrides: float,
 ) -> dict[str, float | None]:
     """Return values of symbols, by API name, in SI units.
@@ -431,6 +448,9 @@ def values(
         Names of rows, or other models, as `choose` takes them.
     context : float
         Tokens already in a sequence, 0 or above.
+    weights, cache : str, optional
+        A name in `WIDTHS`, where weights or caches are stored in another precision: W4A16 is "bf16"
+        with weights="int4".  Scales beside the numbers are left out.
     **overrides : float
         Values that replace those of the rows, by API name.
 
@@ -465,6 +485,9 @@ def values(
     ...     )
     ... )["total_parameters"]
     7241732096
+    >>> mixed = values("H100 SXM", "Llama 3.1 70B", "fp8", cache="bf16")
+    >>> mixed["bytes_per_parameter"], mixed["kv_bytes_per_token"]
+    (1, 327680)
     >>> values(hardware="A100 80GB", precision="fp4")
     Traceback (most recent call last):
     ...
@@ -483,14 +506,15 @@ def values(
             f"{_listed(chip['peak_flops'])}, so the precisions allowed are "
             f"{_listed(allowed)}."
         )
+    element = _width("cache", cache, form["kv_bytes_per_element"])
     found = {
         **CONSTANTS,
         **chip["values"],
         **shape["values"],
         "peak_flops": chip["peak_flops"][form["arithmetic"]],
-        "bytes_per_parameter": form["bytes_per_parameter"],
-        "kv_bytes_per_token": shape["kv_elements_per_token"] * form["kv_bytes_per_element"],
-        "window_cache_memory": shape["kv_window_elements"] * form["kv_bytes_per_element"],
+        "bytes_per_parameter": _width("weights", weights, form["bytes_per_parameter"]),
+        "kv_bytes_per_token": shape["kv_elements_per_token"] * element,
+        "window_cache_memory": shape["kv_window_elements"] * element,
         "layer_latency": _layer_latency(chip["values"], shape["values"]),
     }
     for name, value in {"context": context, **overrides}.items():
@@ -512,10 +536,20 @@ def values(
     return found
 
 
+def _width(what: str, name: str | None, usual: float) -> float:
+    if name is None:
+        return usual
+    if name not in WIDTHS:
+        raise ScenarioError(f"{what} must be one of {_listed(WIDTHS)}; got {name!r}.")
+    return WIDTHS[name]
+
+
 def named_values(
     hardware: str | None = None,
     model: str | shapes.Shape | None = None,
     precision: str | None = None,
+    weights: str | None = None,
+    cache: str | None = None,
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """Return values of symbols as `values` does, and the name of the row that each comes from.
 
@@ -532,8 +566,9 @@ def named_values(
     names = (hardware or DEFAULT["hardware"], model or DEFAULT["model"])
     precision = precision or usual_precision(names[0])
     chip, shape, form = _choices(*names, precision)
-    both = f"{shape['name']}, {form['name']}"
-    origin = dict.fromkeys(CONSTANTS, "default") | {"bytes_per_parameter": form["name"]}
+    both = f"{shape['name']}, {cache or form['name']}"
+    origin = dict.fromkeys(CONSTANTS, "default")
+    origin["bytes_per_parameter"] = weights or form["name"]
     if hardware:
         origin |= dict.fromkeys(chip["values"], chip["name"])
         origin["peak_flops"] = f"{chip['name']}, {form['arithmetic']}"
@@ -542,7 +577,7 @@ def named_values(
         origin |= {"kv_bytes_per_token": both, "window_cache_memory": both}
     if hardware and model:
         origin["layer_latency"] = f"{chip['name']}, {shape['name']}"
-    found = values(*names, precision)
+    found = values(*names, precision, weights=weights, cache=cache)
     return {name: found[name] for name in origin}, origin
 
 
@@ -618,6 +653,9 @@ def notes(
     model: str | shapes.Shape = DEFAULT["model"],
     precision: str = DEFAULT["precision"],
     context: float = DEFAULT["context"],
+    *,
+    weights: str | None = None,
+    cache: str | None = None,
     **overrides: float,
 ) -> list[str]:
     """Return sentences that a reader of this scenario should see; none where all is well.
@@ -630,19 +668,40 @@ def notes(
     >>> notes(model="Llama 2 7B", context=8192)[0].replace(chr(160), " ")  # counts in full
     'A context of 8,192 tokens is beyond the 4,096 tokens that Llama 2 7B was published for.'
     """
+    known = values(hardware, model, precision, context, weights=weights, cache=cache, **overrides)
+    return noted(known, hardware, model, precision)
+
+
+def noted(
+    known: Mapping[str, Any],
+    hardware: str = DEFAULT["hardware"],
+    model: str | shapes.Shape = DEFAULT["model"],
+    precision: str = DEFAULT["precision"],
+    rules: Iterable[str] | None = None,
+) -> list[str]:
+    """Return what `notes` says of values at hand: of all of them, or by some of the `rules` only.
+
+    >>> [note] = noted(values(devices=144), rules=["domain"])
+    >>> note.split(":")[0].replace(chr(160), " ")
+    '144 × GB200 NVL72 are more than one scale-up domain of 72 chips'
+    """
     from .units import digits_of, format_value  # a leaf; loaded here so that values stay cheap
 
-    known = values(hardware, model, precision, context, **overrides)
     chip, shape, form = _choices(hardware, model, precision)
-    known["max_context"] = shape["max_context"] or math.inf
+    width = known.get("bytes_per_parameter", form["bytes_per_parameter"])
+    known = {**known, "max_context": shape["max_context"] or math.inf}
     words = {
         "hardware": chip["name"],
         "model": shape["name"],
-        "precision": form["label"],
-        "devices": known["devices"],
+        "precision": form["label"]
+        if width == form["bytes_per_parameter"]
+        else f"{width:g}-byte weights",
+        "devices": f"{known.get('devices', 0):g}",
     }
     found: dict[str, str] = {}
     for rule in RULES:
+        if rules is not None and rule["name"] not in rules:
+            continue
         if "missing" in rule:
             shown = known[rule["missing"]] is None
         elif "verified" in rule:
@@ -658,3 +717,36 @@ def notes(
         if shown:
             found[rule["name"]] = rule["text"].format(**words)
     return [*found.values(), *shape.get("notes", ())]
+
+
+def room(known: Mapping[str, Any]) -> int | None:
+    """Return the sequences that fit beside the weights; None if a sequence takes no memory.
+
+    >>> room(values("H100 SXM", "Llama 3.1 70B", "bf16", 4096))
+    371
+    """
+    from . import latency
+
+    if latency.weight_memory(known) > known["devices"] * known["memory_capacity"]:
+        return 0
+    found = latency.batch_that_fits(known)
+    return None if math.isinf(found) else math.floor(found)
+
+
+def room_note(known: Mapping[str, Any]) -> str:
+    """Return a sentence where the batch has no room for its caches, and "" where it fits.
+
+    >>> room_note(values("H100 SXM", "Llama 3.1 70B", "bf16", 4096, batch=494)).replace(
+    ...     chr(160), " "
+    ... )
+    'A batch of 494 does not fit: beside the weights there is room for the caches of 371 sequences.'
+    """
+    from .units import format_value
+
+    fits, batch = room(known), known["batch"]
+    if fits is None or not 1 <= fits < batch:
+        return ""
+    return (
+        f"A batch of {batch:,.0f} does not fit: beside the weights there is room for the caches of "
+        f"{format_value(fits, 'sequence')}."
+    )

@@ -24,7 +24,7 @@ from .symbolic.quantity import title_of
 if TYPE_CHECKING:
     from .symbolic.formula import Formula
 
-__all__ = ["SUBJECTS", "by_subject", "search"]
+__all__ = ["SUBJECTS", "answers", "by_subject", "search"]
 
 # Subjects, as the reference lists them, and the modules whose formulas belong to each.
 SUBJECTS = {
@@ -69,7 +69,7 @@ SYNONYMS = {
     r"check ?point(s|ed|ing)?": "checkpoint",
     r"key value": "kv",
     r"eagle|medusa|mtp|multi token prediction": "speculative eagle",
-    r"quanti[sz](e|ed|ing|ation)": "quantised",
+    r"quanti[sz](e|ed|ing|ation)|w\d+a\d+|awq|gptq": "quantised",
     r"oom|out of memory": "oom memory",
     r"sync(s|ed|ing)?|synchroni[sz](e|ed|ing|ation)": "sync",
     r"off ?load(s|ed|ing)?": "offload",
@@ -213,3 +213,23 @@ def search(text: str, limit: int = 8) -> list[Formula]:
             scores[name] = math.inf
     best = sorted(scores, key=lambda name: -scores[name])[:limit]
     return [registry()[name] for name in best]
+
+
+def answers(formula: Formula, text: str) -> bool:
+    """Return whether a formula's name, terms and meaning have a third of what a text asks.
+
+    Words count by how rare they are; one that no formula has counts as the rarest.
+
+    >>> found = search("availability of replicas in a service")[0]
+    >>> answers(found, "availability of replicas in a service"), answers(search("TPOT")[0], "TPOT")
+    (False, True)
+    """
+    weights, rare = _index()
+    most = max(rare.values())
+    asked = {word: rare.get(word, most) for word in words(text)}
+    found = sum(
+        worth
+        for word, worth in asked.items()
+        if weights[formula.name].get(word, 0) >= WEIGHTS["meaning"]
+    )
+    return found >= sum(asked.values()) / 3

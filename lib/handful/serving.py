@@ -88,7 +88,7 @@ tensor_parallel_time = Formula(
     "feed-forward block, over a whole step",
     known_as=("tensor-parallel all-reduce",),
     conventions=(
-        "tensor parallel over all chips",
+        "tensor parallel over all chips of one scale-up domain: across nodes the network is slower",
         "a ring, on which each chip sends 2 (n − 1)/n of the activations: half of its bandwidth "
         "goes either way round, and a switch takes as long",
         "the latency of hops left out: see overhead_time",
@@ -136,8 +136,8 @@ served_step_time_apart = Formula(
     using=(memory_time, copied_weight_time, compute_time, communication_time, overhead_time),
     name="served_step_time_apart",
     source="derived",
-    meaning="the same where each chip attends for its own sequences: experts are shared, all else "
-    "is copied",
+    meaning="a step of a server whose chips each attend for their own sequences: experts are "
+    "shared, all else is copied",
     conventions=(
         "no all-reduce: tokens go to their experts and back",
         "sequences spread evenly over chips",
@@ -223,7 +223,7 @@ bandwidth_utilisation = Formula(
     / (n * BW * _t),
     source="Databricks 2023, LLM Inference Performance Engineering: Best Practices (MBU)",
     meaning="weights and caches over what the chips could have read in a measured step",
-    known_as=("MBU", "model bandwidth utilisation"),
+    known_as=("MBU", "model bandwidth utilisation", "largest batch at a measured MBU"),
     conventions=(
         "all weights count once: too many where a small batch wakes few experts",
         "one step gives each sequence its token: time per output token is step time",

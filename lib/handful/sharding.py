@@ -106,7 +106,8 @@ network_ridge_of_torus = Formula(
     name="network_ridge_of_torus",
     using=(_of_torus,),
     source=_BOOK,
-    meaning="the same where a chip has two links along each axis of a torus",
+    meaning="FLOPs for each byte sent at which arithmetic takes as long as a chip's two links "
+    "along each axis of a torus",
     conventions=("FLOP counts a multiply-add as two", "dense peak", "all axes used at once"),
 )
 

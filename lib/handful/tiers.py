@@ -96,7 +96,8 @@ rematerialise_cost_with_attention = Formula(
     p * (c * N_active + a * L * Rational(1, 2)) / (MFU * F),
     name="rematerialise_cost_with_attention",
     source="derived",
-    meaning="the same with attention: a token of a prompt attends, on average, to half of it",
+    meaning="rent of a chip for as long as the token's prefill takes, with attention: a token "
+    "of a prompt attends, on average, to half of it",
     conventions=("the whole prompt of L tokens is computed again", "full-attention layers only"),
 )
 
@@ -129,7 +130,7 @@ hold_rate_in_memory = Formula(
     b * p / C,
     name="hold_rate_in_memory",
     source="1:56:02",
-    meaning="the same for a chip's own memory: it costs what the chip costs",
+    meaning="a token's share of a chip's own memory, times what the chip costs",
     conventions=("a full memory is what limits the chip, so that its whole price is the memory's",),
 )
 
@@ -339,7 +340,8 @@ drained_hold_time = Formula(
     C_tier / BW_tier,
     name="drained_hold_time",
     source="2:00:37",
-    meaning="the same where the device that is read is all that is busy: the tier's drain time",
+    meaning="hold time at which keeping costs as much as reading back, where the device that is "
+    "read is all that is busy: the tier's drain time",
     conventions=(
         "idle share 0: with chips waiting the time is longer by their price over the device's",
     ),

@@ -234,8 +234,8 @@ layer_activation_bytes_latent_recomputed = Formula(
     w_a / y * (2 * d + d_q + d_kv + d_rope + heads * d_value + 3 * d_ff),
     name="layer_activation_bytes_latent_recomputed",
     source="derived; DeepSeek-AI 2024, arXiv 2412.19437, section 3.2.3",
-    meaning="the same where norms are computed again, and queries, keys and values from their "
-    "latent vectors",
+    meaning="what a layer with latent attention keeps of a token where norms are computed "
+    "again, and queries, keys and values from their latent vectors",
     conventions=(
         "the latent vectors are kept, with the numbers that carry the position",
         _GATE,
@@ -286,7 +286,8 @@ layer_activation_bytes_sequence_parallel = Formula(
     (w_width * d + w_score * heads * L) * one / t,
     name="layer_activation_bytes_sequence_parallel",
     source=f"{_KORTHIKANTI}, equation 4",
-    meaning="the same where norms and dropout are shared too, by tokens: nothing is kept twice",
+    meaning="what one chip keeps of a token where norms and dropout are shared too, by tokens: "
+    "nothing is kept twice",
     known_as=("Megatron sequence parallelism",),
     conventions=(_EACH, _SELECTIVE, _GPT),
 )

@@ -51,6 +51,10 @@ def add(command) -> None:
             metavar="P",
             help="bf16, fp8, fp4 or int8-weights; default fp8, or bf16 on a chip without it",
         )
+        made.add_argument(
+            "--weights", metavar="P", help="precision of weights alone: bf16, fp8, fp4, int8, int4"
+        )
+        made.add_argument("--cache", metavar="P", help="precision of key-value caches alone")
         made.add_argument("--batch", metavar="B", help="sequences served together; default 64")
         made.add_argument(
             "--context", metavar="L", help="tokens already in each sequence; default 8,192"
@@ -99,7 +103,10 @@ def _value(name: str, text: str):
 
 
 def _overrides(options) -> dict:
-    found = {
+    found: dict = {
+        kind: name for kind in ("weights", "cache") if (name := getattr(options, kind)) is not None
+    }
+    found |= {
         name: _value(name, text)
         for name in MUST_BE_WHOLE
         if (text := getattr(options, name)) is not None

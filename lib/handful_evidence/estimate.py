@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from handful import balance, latency, scenario
+from handful import balance, facts, latency, scenario
 from handful.symbolic.quantities import find
 from handful.units import format_value
 
@@ -75,8 +75,13 @@ class Estimate:
     def title(self) -> str:
         """Return the scenario in one line: model, precision, chips, batch and context."""
         shown = {line.key: line.text for line in self.scenario}
+        apart = "".join(
+            f", {kind} in {shown[f'{kind}_precision']},"
+            for kind in ("weights", "cache")
+            if f"{kind}_precision" in shown
+        ).replace(",,", ",")
         return (
-            f"{shown['model']} in {shown['precision']} on {shown['devices']} × "
+            f"{shown['model']} in {shown['precision']}{apart} on {shown['devices']} × "
             f"{shown['hardware']}, "
             f"batch {shown['batch_sequences']}, context {shown['context_tokens']}"
         )
@@ -100,6 +105,8 @@ def estimate(
     *,
     batch: float = BATCH,
     context: float = scenario.DEFAULT["context"],
+    weights: str | None = None,
+    cache: str | None = None,
     **overrides: float,
 ) -> Estimate:
     """Estimate times, rates, cost, balance and memory for one scenario.
@@ -112,6 +119,8 @@ def estimate(
         Where it is left out: that of the book's default scenario, or bf16 on a chip that lacks it.
     batch, context : float
         Sequences, above 0, and tokens in each, 0 or above.
+    weights, cache : str, optional
+        Another precision of weights or caches, as `scenario.values` takes it.
     **overrides : float
         Other values of the scenario, by API name, in SI units (``devices=8``).
 
@@ -121,11 +130,18 @@ def estimate(
         What `scenario.values` refuses.
     """
     precision = precision or scenario.usual_precision(hardware)
-    known = scenario.values(hardware, model, precision, context, batch=batch, **overrides)
+    known = scenario.values(
+        hardware, model, precision, context, weights=weights, cache=cache, batch=batch, **overrides
+    )
     asked = (
         *(
             Line(kind, kind.capitalize(), scenario.choose(kind, name)["name"])
             for kind, name in (("hardware", hardware), ("model", model), ("precision", precision))
+        ),
+        *(
+            Line(f"{kind}_precision", f"  {kind}", name)
+            for kind, name in (("weights", weights), ("cache", cache))
+            if name
         ),
         Line("devices", "Chips", known["devices"], "device", shown=f"{known['devices']:,}"),
         Line("batch_sequences", "Batch", batch, "sequence", shown=f"{batch:,}"),
@@ -141,17 +157,19 @@ def estimate(
             latency.step_time,
         )
     }
-    fits = _sequences_that_fit(known)
-    notes = scenario.notes(hardware, model, precision, context, batch=batch, **overrides)
-    if fits is not None and 1 <= fits < batch:
-        notes.append(
-            f"A batch of {batch:,} does not fit: beside the weights there is room for the caches "
-            "of "
-            f"{format_value(fits, 'sequence')}."
-        )
+    fits = scenario.room(known)
+    notes = scenario.noted(known, hardware, model, precision)
+    if crowded := scenario.room_note(known):
+        notes.append(crowded)
     if why := scenario.choose("model", model).get("counts"):
         notes.append(why)
-    results = (*_step(times, known), *_cost(times, known), *_balance(known), *_memory(known, fits))
+    price_is = "as set" if "device_price" in overrides else _price_is(hardware)
+    results = (
+        *_step(times, known),
+        *_cost(times, known, price_is),
+        *_balance(known),
+        *_memory(known, fits),
+    )
     given = {name: value for name, value in overrides.items() if name != "devices"}
     return Estimate(asked, given, results, tuple(notes), _conventions())
 
@@ -219,16 +237,25 @@ def _measured(step: float, known: dict) -> tuple[Line, ...]:
     )
 
 
-def _cost(times: dict, known: dict) -> tuple[Line, ...]:
+def _price_is(hardware: str) -> str:
+    """Return what a chip's price in the facts is the price of."""
+    row = facts.load("accelerators").get(scenario.choose("hardware", hardware)["name"])
+    what = "rental" if row["rental_usd_per_chip_hour_3yr"] else "cost to its owner"
+    return f"three-year {what}" if what == "rental" else what
+
+
+def _cost(times: dict, known: dict, price_is: str) -> tuple[Line, ...]:
     parts = (
         ("cost_usd_per_token", "Cost", latency.cost_per_token),
         ("weight_cost_usd_per_token", "  weights", latency.weight_cost),
         ("kv_cost_usd_per_token", "  caches", latency.kv_cost),
         ("compute_cost_usd_per_token", "  arithmetic", latency.compute_cost),
     )
-    if known["device_price"] is None:
+    price = known["device_price"]
+    if price is None:
+        none = [("price_usd_per_device_s", "Price of a chip", None), *parts]
         return tuple(
-            Line(key, label, None, "$/token", shown="no price known") for key, label, _ in parts
+            Line(key, label, None, "$/token", shown="no price known") for key, label, _ in none
         )
     if times["memory_time"] >= times["compute_time"]:
         hidden = {latency.compute_cost: "hidden behind reading"}
@@ -236,9 +263,12 @@ def _cost(times: dict, known: dict) -> tuple[Line, ...]:
         hidden = dict.fromkeys(
             (latency.weight_cost, latency.kv_cost), "hidden behind the arithmetic"
         )
-    return tuple(
-        Line(key, label, formula(known), "$/token", hidden.get(formula, ""))
-        for key, label, formula in parts
+    return (
+        Line("price_usd_per_device_s", "Price of a chip", price, "$/device/s", price_is),
+        *(
+            Line(key, label, formula(known), "$/token", hidden.get(formula, ""))
+            for key, label, formula in parts
+        ),
     )
 
 
@@ -285,14 +315,6 @@ def _balance(known: dict) -> tuple[Line, ...]:
                 )
             )
     return tuple(found)
-
-
-def _sequences_that_fit(known: dict) -> int | None:
-    """Return the sequences that fit beside the weights; None if a sequence takes no memory."""
-    if latency.weight_memory(known) > known["devices"] * known["memory_capacity"]:
-        return 0
-    found = latency.batch_that_fits(known)
-    return None if math.isinf(found) else math.floor(found)
 
 
 def _memory(known: dict, fits: int | None) -> tuple[Line, ...]:

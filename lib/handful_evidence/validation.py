@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from handful import facts, latency, scenario
 from handful.experts import communication_time
@@ -200,7 +201,7 @@ def _case(row: facts.Row, model: str, why_not: str) -> Case:
     )
 
 
-def _weights(precision: str) -> dict[str, float]:
+def _weights(precision: str) -> dict[str, Any]:
     """Return the bytes of a weight where they are not those of the scenario's precision."""
     return {"bytes_per_parameter": _FOUR_BIT} if precision == "fp4" else {}
 
@@ -405,7 +406,7 @@ def predict(
     chips;
     got 16.
     """
-    load = {"devices": devices, "batch": batch, "context": context}
+    load: dict[str, Any] = {"devices": devices, "batch": batch, "context": context}
     refusal = describe_extrapolation(model, chip, **load, prompt_per_answer=prompt_per_answer)
     ways = sorted({case.sharing for case in rows_of(model, chip)})
     if not refusal and sharing not in ways:

@@ -399,6 +399,61 @@ def test_what_nobody_chose_is_said(run):
     assert "No precision" not in run("formula", "drain_time", "--hardware", "H100")[1]
 
 
+def test_weights_and_caches_may_have_precisions_of_their_own(run):
+    served = ["--hardware", "H100", "--model", "Llama 3.1 70B", "--precision", "fp8"]
+    both = ["--weights", "int4", "--cache", "bf16"]
+    found = json.loads(
+        run("formula", "step_time", *served, *both, "batch=1", "context=8k", "--json")[1]
+    )
+    inputs = found["inputs"]
+    assert inputs["bytes_per_parameter"] == {"value": 0.5, "unit": "B/parameter", "from": "int4"}
+    assert inputs["kv_bytes_per_token"]["value"] == 2 * 80 * 8 * 128 * 2
+    assert inputs["kv_bytes_per_token"]["from"] == "Llama 3.1 70B, bf16"
+    out = run("estimate", *served, *both)[1]
+    assert out.startswith("Llama 3.1 70B in fp8, weights in int4, cache in bf16, on 8 × H100 SXM")
+    assert "three-year rental" in out
+    set_ = run("estimate", *served, "--set", "device_price=2 $/hour")[1]
+    assert re.search(r"Price of a chip +\$2(\.00)? per chip-hour +as set", set_)
+    code, _, err = run("estimate", "--cache", "fp6")
+    assert (code, err) == (
+        2,
+        "handful: cache must be one of bf16, fp8, int8, fp4 and int4; got 'fp6'.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "note"),
+    [
+        (
+            "tensor_parallel_time batch=64 prompt_per_answer=0 devices=16",
+            "16 × H100 SXM are more than one scale-up domain of 8 chips",
+        ),
+        (
+            "step_time context=4096 --solve batch step_time=30ms",
+            "A batch of 494 does not fit: beside the weights there is room for the caches of 371 ",
+        ),
+        ("step_time batch=1 context=4096 devices=1", "hold 80 GB, so it does not fit"),
+        (
+            "speculation_limit_batch context=4096 acceptance=0.72 drafts=4 draft_time_ratio=0.06",
+            "The equation divides by 0 with these inputs; the conventions say when.",
+        ),
+    ],
+)
+def test_a_number_says_what_it_leaves_out(run, argv, note):
+    """Found by an engineer who planned on the numbers."""
+    _, out, err = run("formula", *argv.split(), *SERVER, "--precision", "bf16")
+    assert note in out and err == ""
+    assert note not in run("formula", "step_time", "batch=64", "context=4096", *SERVER)[1]
+
+
+def test_a_missing_input_is_asked_for_as_it_can_be_given(run):
+    err = run("formula", "expert_parallel_time", "--hardware", "H100", "--model", "DeepSeek-V3")[2]
+    assert err.endswith("; give NAME=VALUE.\n")
+    assert "choose a chip and a model" in run("formula", "step_time", "batch=1")[2]
+    err = run("formula", "step_time", "bandwidth_utilisation=0.65")[2]
+    assert "which is a formula of its own: 'handful formula bandwidth_utilisation'" in err
+
+
 def test_a_formula_without_a_value_says_at_which_input(run):
     sure = ["formula", "expected_accepted_tokens", "acceptance=1", "drafts=4"]
     out = run(*sure)[1]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handful.query import registry
-from handful.search import SUBJECTS, by_subject, search, words
+from handful.search import SUBJECTS, answers, by_subject, search, words
 from handful.symbolic.formula import Formula
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +21,21 @@ def test_the_right_formula_comes_first(question):
         return
     assert set(question["answers"]) <= set(registry())
     assert search(question["asked"])[0].name in question["answers"]
+
+
+def test_a_guess_is_told_from_an_answer():
+    """Most questions are answered by what is found; of others it shares but a word."""
+    found = [answers(search(one["asked"])[0], one["asked"]) for one in QUESTIONS]
+    assert sum(found) >= 0.95 * len(found)
+    for asked in ("spare replicas for availability", "price of tea in China"):
+        assert not answers(search(asked)[0], asked)
+
+
+def test_a_meaning_stands_alone():
+    """What is "the same" in a list of what a search found has nothing to be the same as."""
+    assert not [
+        f.name for f in registry().values() if f.meaning.startswith(("the same,", "the same wh"))
+    ]
 
 
 def test_there_are_questions_enough():

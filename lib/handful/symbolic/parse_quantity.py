@@ -90,6 +90,7 @@ _UNITS = {
     "tok": (1.0, Dimension(token=1), True),
     "sequence": (1.0, Dimension(sequence=1), False),
     "request": (1.0, Dimension(sequence=1), False),
+    "req": (1.0, Dimension(sequence=1), False),
     "parameter": (1.0, Dimension(parameter=1), False),
     "param": (1.0, Dimension(parameter=1), False),
     "weight": (1.0, Dimension(parameter=1), False),

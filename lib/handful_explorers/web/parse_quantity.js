@@ -97,6 +97,7 @@ const UNITS = table({
   tok: one("token", 1, true),
   sequence: one("sequence"),
   request: one("sequence"),
+  req: one("sequence"),
   parameter: one("parameter"),
   param: one("parameter"),
   weight: one("parameter"),
