@@ -99,13 +99,20 @@ def as_text(formula: Formula) -> list[str]:
     if formula.using:
         lines += ["  where", *(f"    {_equation(part)}" for part in used_formulas(formula))]
     unit = f" ({_unit(formula.gives)})" if _unit(formula.gives) else ""
-    lines += ["", f"Gives: {formula.gives.meaning}{unit}", "", "Inputs"]
+    lines += ["", f"Gives: {formula.gives.meaning}{unit}"]
     inputs = [q for q in formula.inputs if not q.constant]
     name_width = max((len(q.name) for q in inputs), default=0)
     unit_width = max((len(_unit(q)) for q in inputs), default=0)
-    for q in inputs:
-        default = f" ({q.default:g} unless said otherwise)" if q.default is not None else ""
-        lines.append(f"  {q.name:{name_width}}  {_unit(q):{unit_width}}  {q.meaning}{default}")
+    # What stands at its usual value is filled in: its letter is not in the equation.
+    filled = [q for q in inputs if q.default is not None and not q.printed]
+    for heading, listed in (
+        ("Inputs", [q for q in inputs if q not in filled]),
+        ("Inputs at usual values, which the equation has filled in", filled),
+    ):
+        lines += ["", heading] if listed else []
+        for q in listed:
+            default = f" ({q.default:g} unless said otherwise)" if q.default is not None else ""
+            lines.append(f"  {q.name:{name_width}}  {_unit(q):{unit_width}}  {q.meaning}{default}")
     if cancelled_quantities(formula):
         lines += ["", f"Cancels: {', '.join(q.name for q in cancelled_quantities(formula))}"]
     if formula.conventions:

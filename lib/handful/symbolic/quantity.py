@@ -55,6 +55,7 @@ _WRITTEN = {
     "ttft": "TTFT",
     "v3": "V3",
     "d model": "width of the model",
+    "daly": "Daly",
     "feistel": "Feistel",
     "fsdp": "FSDP",
     "gpipe": "GPipe",
