@@ -29,6 +29,7 @@ derivation.  With other words, those that they may mean:
 With values, or with a chip and a model, its value; or the input that gives a value:
   handful formula step_time --hardware "H100 SXM" --model "Llama 3.1 70B" batch=64 context=8k
   handful formula step_time --hardware "H100 SXM" --solve batch step_time=20ms
+  handful formula speculative_speedup acceptance=0.7 draft_time_ratio=5% --sweep drafts 1 2 4 8
 Values may carry units: 70B, 8k (8,000; 8Ki is 8,192), "3.35 TB/s", "400 Gb/s", "2 $/hour"."""
 CHOICES = ("hardware", "model", "precision", "weights", "cache")
 
@@ -39,6 +40,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "words", nargs="*", metavar="WORD", help="a formula's name, words, or NAME=VALUE"
     )
     command.add_argument("--solve", metavar="INPUT", help="the input that gives a stated value")
+    command.add_argument(
+        "--sweep",
+        nargs="+",
+        metavar=("INPUT", "VALUE"),
+        default=[],
+        help="an input and the values that it takes in turn, for a table of results",
+    )
     command.add_argument("--hardware", metavar="H", help="a chip of the table accelerators")
     command.add_argument(
         "--model", metavar="M", help="a model of the table shapes, or the path of a config.json"
@@ -63,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
     words = [word for word in options.words if "=" not in word]
     settings = dict(_setting(word) for word in options.words if "=" in word)
     if not words:
-        if settings or options.solve or any(getattr(options, kind) for kind in CHOICES):
+        if settings or _asks_for_a_number(options):
             raise UsageError("Values need the name of a formula before them, such as step_time.")
         return _list(options)
     from .query import ALIASES, find_formula, registry
@@ -74,11 +82,17 @@ def run(options: argparse.Namespace) -> None:
             find_formula(" ".join(words))  # one sentence, which names the nearest
         return _search(" ".join(words), options)
     formula = registry()[name]
+    if options.solve and options.sweep:
+        raise UsageError("--sweep and --solve exclude each other.")
     if options.solve:
         return _solve(formula, settings, options)
-    if settings or any(getattr(options, kind) for kind in CHOICES):
+    if settings or _asks_for_a_number(options):
         return _evaluate(formula, settings, options)
     return _show(formula, options)
+
+
+def _asks_for_a_number(options: argparse.Namespace) -> bool:
+    return bool(options.solve or options.sweep or any(getattr(options, kind) for kind in CHOICES))
 
 
 def _setting(word: str) -> tuple[str, str]:
@@ -228,6 +242,8 @@ def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Name
             f"{formula.gives.name} is what {formula.name} gives; to find an input from it, "
             f"add --solve INPUT."
         )
+    if options.sweep:
+        return _sweep(formula, settings, options)
     known, origin = _known(formula, settings, options)
     _complete(formula, known)
     value = formula(known)
@@ -240,6 +256,34 @@ def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Name
         return print_json({**_entry(formula), **found})
     none = "infinite" if math.isinf(value) else "no value"
     print_text(f"{formula.name} = {_shown(value, formula.gives) if math.isfinite(value) else none}")
+    _print_rest(formula, inputs, notes)
+
+
+def _sweep(formula: Formula, settings: dict[str, str], options: argparse.Namespace) -> None:
+    from .symbolic.quantities import find
+
+    name, *texts = options.sweep
+    if not texts:
+        raise UsageError(f"--sweep needs values after {name}, such as --sweep {name} 1 2 4.")
+    if name in settings:
+        raise UsageError(f"{name} is to take several values and has one; leave out one of the two.")
+    quantity, rows, notes = find(name), [], []
+    for text in texts:
+        known, origin = _known(formula, {**settings, name: text}, options)
+        _complete(formula, known)
+        rows.append((known[quantity.name], formula(known)))
+        notes += [note for note in _notes(formula, known, origin, options) if note not in notes]
+    inputs = [one for one in _inputs(formula, known, origin) if one[0] is not quantity]
+    if options.json:
+        values = [[x, y if math.isfinite(y) else None] for x, y in rows]
+        found = {"over": quantity.name, "values": values, "inputs": _as_object(inputs)}
+        return print_json({**_entry(formula), **found, "notes": notes})
+    print_columns(
+        [
+            (quantity.name, formula.name),
+            *((_shown(x, quantity), _shown(y, formula.gives)) for x, y in rows),
+        ]
+    )
     _print_rest(formula, inputs, notes)
 
 

@@ -446,6 +446,34 @@ def test_a_number_says_what_it_leaves_out(run, argv, note):
     assert note not in run("formula", "step_time", "batch=64", "context=4096", *SERVER)[1]
 
 
+def test_an_input_takes_several_values_in_turn(run):
+    asked = ["formula", "speculative_speedup", "acceptance=0.72", "draft_time_ratio=6%"]
+    out = run(*asked, "--sweep", "drafts", "1", "4", "8")[1]
+    assert [line.split() for line in out.splitlines()[:4]] == [
+        ["drafts", "speculative_speedup"],
+        ["1", "1.62"],
+        ["4", "2.32"],
+        ["8", "2.29"],
+    ]
+    found = json.loads(run(*asked, "--json", "--sweep", "drafts", "1", "4")[1])
+    assert found["over"] == "drafts" and "drafts" not in found["inputs"]
+    assert [x for x, _ in found["values"]] == [1, 4]
+    step = ["formula", "step_time", "context=8k", *SERVER, "--sweep", "batch", "1", "1000", "2k"]
+    out = run(*step)[1]
+    assert out.count("does not fit") == 2 and out.count("No precision was chosen") == 1
+    for argv, said in (
+        (["--sweep", "drafts"], "--sweep needs values after drafts, such as --sweep drafts 1 2 4."),
+        (["drafts=2", "--sweep", "drafts", "1"], "drafts is to take several values and has one;"),
+        (["--sweep", "dafts", "1"], "There is no quantity 'dafts'; the nearest are: drafts"),
+        (["--sweep", "drafts", "some"], "drafts must be"),
+        (["--sweep", "batch", "1"], "speculative_speedup takes no batch"),
+        (["--sweep", "drafts", "1", "--solve", "drafts"], "--sweep and --solve exclude each other"),
+    ):
+        code, out, err = run(*asked, *argv)
+        assert (code, out) == (2, "") and err.startswith(f"handful: {said}")
+    assert run("formula", "--sweep", "drafts", "1")[0] == 2
+
+
 def test_a_missing_input_is_asked_for_as_it_can_be_given(run):
     err = run("formula", "expert_parallel_time", "--hardware", "H100", "--model", "DeepSeek-V3")[2]
     assert err.endswith("; give NAME=VALUE.\n")
