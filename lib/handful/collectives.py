@@ -27,7 +27,7 @@ from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
 
-(V, n, o, W, tau, axes) = (
+(V, n, o, W, tau, axes, m, R, up, out) = (
     quantity.symbol
     for quantity in (
         q.collective_bytes,
@@ -36,6 +36,10 @@ from .symbolic.formula import Formula
         q.link_bandwidth,
         q.hop_latency,
         q.torus_axes,
+        q.domain_devices,
+        q.scale_up_domains,
+        q.scale_up_bandwidth,
+        q.scale_out_bandwidth,
     )
 )
 
@@ -236,6 +240,24 @@ switch_all_reduce_time_in_network = Formula(
     ),
 )
 
+hierarchical_all_reduce_time = Formula(
+    q.collective_time,
+    2 * V * (m - o) / (o * m * up) + 2 * V * (R - 1) / (R * m * out) + 4 * tau,
+    name="hierarchical_all_reduce_time",
+    source="Austin et al. 2025, How to Scale Your Model, GPUs; derived",
+    meaning="all-reduce over several nodes: reduce-scatter within each, all-reduce of the shares "
+    "between them, all-gather within each",
+    known_as=("all-reduce across nodes", "two-level all-reduce"),
+    conventions=(
+        "full nodes, or racks, and nothing overlaps: in chunks, the slower of the two networks "
+        "decides",
+        "every chip sends its own share to its peers in the other nodes, through a port of its own",
+        "switches at both levels; two latencies within a node and two between",
+        "bytes of the whole array; adding up takes no time",
+    ),
+    derivation=lambda: _derive_hierarchical(),
+)
+
 all_reduce_bus_bandwidth = Formula(
     q.link_bandwidth,
     2 * V * (n - o) / (n * q.collective_time.symbol),
@@ -292,6 +314,27 @@ fat_tree_bisection_bandwidth = Formula(
 )
 
 # Derivations --------------------------------------------------------------------------------------
+
+
+def _derive_hierarchical() -> Derivation:
+    inside, between = (
+        2 * whole * (count - o) / (count * rate)
+        for whole, count, rate in ((V, m, up * o), (V * o / m, R * o, out * o))
+    )
+    d = Derivation("An all-reduce over nodes")
+    d.start(
+        Eq(q.collective_time.symbol, inside + 2 * tau + between + 2 * tau),
+        "all-reduce of the array among the chips of a node, half of it before and half after that "
+        "of each chip's share among the nodes",
+    )
+    d.claim(
+        Eq(
+            q.collective_time.symbol,
+            2 * V * (m - o) / (o * m * up) + 2 * V * (R - 1) / (R * m * out) + 4 * tau,
+        ),
+        "a share has the bytes of the array over the chips of a node",
+    )
+    return d
 
 
 def _derive_bus_bandwidth() -> Derivation:

@@ -206,7 +206,7 @@ RULES: list[dict[str, Any]] = [
         "right": "domain_devices",
         "unit": "device",
         "text": "{devices} × {hardware} are more than one scale-up domain of {right}: what they "
-        "send each other goes over a slower network, which a step here does not count.",
+        "send each other goes over a slower network, which is not counted here.",
     },
     {
         "name": "context",

@@ -24,7 +24,7 @@ from __future__ import annotations
 from sympy import Eq, Integer, Rational
 
 from ._moved import old_formulas
-from .collectives import ring_all_reduce_time
+from .collectives import hierarchical_all_reduce_time, ring_all_reduce_time
 from .experts import communication_time
 from .latency import cache_memory, compute_time, memory_time
 from .racks import copied_weights
@@ -45,6 +45,7 @@ __all__ = [
     "served_step_time",
     "served_step_time_apart",
     "tensor_parallel_time",
+    "tensor_parallel_time_across_nodes",
 ]
 
 (n, one, g, kept, new, B, d, w_r, layers, tau, up, e_m, e_c, e_n, BW, m, alpha) = (
@@ -88,10 +89,31 @@ tensor_parallel_time = Formula(
     "feed-forward block, over a whole step",
     known_as=("tensor-parallel all-reduce",),
     conventions=(
-        "tensor parallel over all chips of one scale-up domain: across nodes the network is slower",
+        "tensor parallel over all chips, of one node or rack: over several see "
+        "tensor_parallel_time_across_nodes",
         "a ring, on which each chip sends 2 (n − 1)/n of the activations: half of its bandwidth "
         "goes either way round, and a switch takes as long",
         "the latency of hops left out: see overhead_time",
+        "prompts at the rate at which answers leave",
+    ),
+)
+
+tensor_parallel_time_across_nodes = Formula(
+    q.tensor_parallel_time,
+    hierarchical_all_reduce_time.expression.xreplace(
+        {
+            q.collective_bytes.symbol: 2 * layers * new * B * _prompts * d * w_r,
+            q.hop_latency.symbol: Integer(0),
+        }
+    ),
+    name="tensor_parallel_time_across_nodes",
+    source="derived",
+    meaning="two all-reduces of all activations in each layer, over a whole step, where chips of "
+    "several nodes or racks share the layers",
+    known_as=("tensor parallelism across nodes", "TP16 over two nodes"),
+    conventions=(
+        "full nodes; each all-reduce first within a node, then between nodes, then within again",
+        "the latency of hops left out, though it is longer between nodes: see overhead_time",
         "prompts at the rate at which answers leave",
     ),
 )

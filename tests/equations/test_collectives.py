@@ -76,6 +76,29 @@ def test_a_switch_takes_as_long_as_its_busiest_link(devices):
     )
 
 
+@pytest.mark.parametrize(("nodes", "side"), [(1, 8), (2, 8), (4, 8), (3, 5), (16, 2)])
+def test_an_all_reduce_over_nodes_takes_as_long_as_its_messages(nodes, side):
+    rates = {"inside": 450e9, "between": 50e9}
+    seen = simulated.all_reduce_over_nodes(nodes, side, 1e9, **rates, hop_latency=2e-6)
+    found = collectives.hierarchical_all_reduce_time(
+        scale_up_domains=nodes,
+        domain_devices=side,
+        collective_bytes=1e9,
+        scale_up_bandwidth=450e9,
+        scale_out_bandwidth=50e9,
+        hop_latency=2e-6,
+    )
+    assert found == pytest.approx(seen.time)
+
+
+def test_many_nodes_are_bound_by_what_leaves_a_node():
+    """Twice the bytes over a node's 400 GB/s (Austin et al. 2025, on GPUs), for large arrays."""
+    known = dict(domain_devices=8, scale_out_bandwidth=50e9, hop_latency=0, collective_bytes=1e9)
+    fast = known | {"scale_up_bandwidth": 1e15}
+    found = collectives.hierarchical_all_reduce_time(fast, scale_up_domains=1000)
+    assert found == pytest.approx(2 * 1e9 / 400e9, rel=2e-3)
+
+
 def test_a_switch_that_adds_up_sends_every_byte_once():
     known = dict(LINK, devices=8, collective_bytes=1e9)
     found = collectives.switch_all_reduce_time_in_network(known)

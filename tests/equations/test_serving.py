@@ -2,7 +2,7 @@
 
 import pytest
 
-from handful import latency, prefill_decode, serving, shapes
+from handful import latency, prefill_decode, scenario, serving, shapes
 
 PALM = {"active_parameters": 540e9, "devices": 64, "peak_flops": 275e12}  # on TPU v4
 
@@ -111,3 +111,18 @@ def test_shapes_give_the_cache_of_llama_2():
     # value of two bytes.
     assert 2 * 40 * 40 * 128 * 2 == 819_200
     assert shapes.attention_flops_per_pair(shapes.shape("Llama 3.1 70B")) == 4 * 80 * 8192
+
+
+def test_tensor_parallelism_over_two_nodes_waits_for_the_network():
+    """By hand: 252 all-reduces of 64 × 16,384 numbers of 2 bytes are 528 MB for every chip.
+
+    Within a node it sends 7/8 of them twice, between two nodes half of an eighth twice.
+    """
+    served = scenario.values("H100 SXM", "Llama 3.1 405B", "fp8")
+    known = served | {"batch": 64, "prompt_per_answer": 0, "scale_up_domains": 2}
+    array = 2 * 126 * 64 * 16_384 * 2
+    by_hand = 2 * array * (7 / 8 / 450e9 + 1 / 8 / 2 / 50e9)
+    found = serving.tensor_parallel_time_across_nodes(known)
+    assert found == pytest.approx(by_hand)
+    one = serving.tensor_parallel_time_across_nodes(known, scale_up_domains=1)
+    assert one == pytest.approx(serving.tensor_parallel_time(known, devices=8))

@@ -416,7 +416,7 @@ domain_devices = quantity(
     r"n_{\uparrow}", _device, "chips of one scale-up domain: a node of 8, a rack of 72", least=1
 )
 scale_up_domains = quantity(
-    r"R_{\uparrow}", NONE, "scale-up domains that share a layer's experts", least=1
+    r"R_{\uparrow}", NONE, "scale-up domains (nodes, racks) that share a layer", least=1
 )
 experts_per_device = quantity(
     r"E_{n}", NONE / _device, "routed experts of a layer on the chip that holds most"

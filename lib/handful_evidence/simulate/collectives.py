@@ -280,3 +280,63 @@ def reduce_in_switch(
         back, out = out, min(chunks, out + 1)
         time += array_bytes / chunks / link_bandwidth
     return Seen(chunks + 1, array_bytes, time)
+
+
+# Nodes --------------------------------------------------------------------------------------------
+
+
+def all_reduce_over_nodes(
+    nodes: int, side: int, array_bytes: float, inside: float, between: float, hop_latency: float = 0
+) -> Seen:
+    """Run an all-reduce over nodes of `side` chips: within each, among the nodes, within each.
+
+    `inside` and `between` are bytes a second of a chip's link to its node's switch and of its port
+    to the network.  A sum is the list of chips whose parts are in it.  Raises CollectiveError for
+    counts below 1.
+
+    >>> all_reduce_over_nodes(2, 8, array_bytes=8e9, inside=450e9, between=50e9).steps
+    4
+    """
+    _check(nodes=nodes, side=side)
+    chips = [(node, place) for node in range(nodes) for place in range(side)]
+    shares = [(part, piece) for part in range(side) for piece in range(nodes)]
+    sums = {(chip, share): Counter([chip]) for chip in chips for share in shares}
+    piece_bytes = array_bytes / len(shares)
+    whole = Counter(chips)
+    seen = []
+
+    def step(rate: float, sent: dict, add: bool) -> None:
+        """Send shares, lists by (source, target); they are added, or take the place of sums."""
+        number = {chip: i for i, chip in enumerate(chips)}
+        sizes = {
+            (number[source], number[target]): len(listed) * piece_bytes
+            for (source, target), listed in sent.items()
+        }
+        seen.append(through_switch(sizes, rate, hop_latency))
+        before = {key: Counter(value) for key, value in sums.items()}
+        for (source, target), listed in sent.items():
+            for share in listed:
+                got = before[source, share]
+                sums[target, share] = sums[target, share] + got if add else Counter(got)
+
+    def within(listed) -> dict:
+        return {
+            ((node, a), (node, b)): listed(a, b)
+            for node in range(nodes)
+            for a, b in itertools.permutations(range(side), 2)
+        }
+
+    def among(listed) -> dict:
+        return {
+            ((a, place), (b, place)): listed(a, b, place)
+            for place in range(side)
+            for a, b in itertools.permutations(range(nodes), 2)
+        }
+
+    step(inside, within(lambda a, b: [(b, piece) for piece in range(nodes)]), add=True)
+    step(between, among(lambda a, b, place: [(place, b)]), add=True)
+    step(between, among(lambda a, b, place: [(place, a)]), add=False)
+    step(inside, within(lambda a, b: [(a, piece) for piece in range(nodes)]), add=False)
+    if any(value != whole for value in sums.values()):
+        raise CollectiveError("A chip misses a part, or has it twice, after the all-reduce.")
+    return Seen(len(seen), max(s.busiest for s in seen), sum(s.time for s in seen))
