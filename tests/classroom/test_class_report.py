@@ -1133,3 +1133,10 @@ def test_the_command_answers_a_mistake_in_one_sentence(graded, tmp_path, capsys)
         assert cli.main(["assign", "report", *arguments]) == code
         error = capsys.readouterr().err
         assert said in error and error.count("\n") == 1 and "Traceback" not in error
+
+
+def test_a_share_that_a_judge_gave_is_not_counted_in_checks():
+    part = {"right": [False] * 11, "status": "wrong", "points": 2.0, "says": "Half the plan fits."}
+    assert feedback._calls(part) == ""
+    assert feedback._calls(part | {"points": 0.0}) == ": 0 of 11 checks"
+    assert feedback._calls(part | {"right": [True, False]}) == ": 1 of 2 checks"

@@ -201,6 +201,16 @@ def values(cells, *names, **named):
 
 
 @pytest.mark.sandbox
+def test_input_and_keys_that_are_the_same_as_text_are_explained():
+    cells = ["n = int(input('how many? '))", "d = {1: 2, '1': 3}", "e = {1: 2, '2': 3}"]
+    read, twice, once = ask(cells, [{"get": name} for name in "nde"]).answers
+    assert read.status == "error"
+    assert "input() has nobody here who types; write the value into the notebook" in read.says
+    assert (twice.status, once.value) == ("error", {"1": 2, "2": 3})
+    assert "two keys that are the same as text: 1" in twice.says
+
+
+@pytest.mark.sandbox
 def test_plain_data_comes_back_as_it_is():
     code = (
         "value = {'a': [1, -2.5, True, None, 'é\\n\"'], 'b': {'c': (1, 2), 3: []}, 'd': {}, "

@@ -174,6 +174,37 @@ def test_whatever_comes_back_is_judged_and_gets_nothing(name, value):
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (lambda true: true * 1000, "is 1,000 times too large: look at the prefix."),
+        (lambda true: -true, "The size is right, the sign is not."),
+        (lambda true: None, "Did it return? What is only printed does not come back."),
+        (lambda true: true * 1.7, "."),
+    ],
+)
+def test_a_call_that_is_shown_says_what_came_back_and_what_is_right_about_it(value, says):
+    variant, name = ROOFLINE.variant("ada"), "step_time"
+    truth = iter(scoring.expected(ROOFLINE, variant).right[name])
+    made = [
+        Answer("value", value(next(truth))) if request["question"] == name else Answer("missing")
+        for request in scoring.requests(ROOFLINE, variant)
+    ]
+    one = next(one for one in scoring.judge(ROOFLINE, variant, made) if one["name"] == name)
+    came = scoring.short(value(scoring.expected(ROOFLINE, variant).right[name][0]))
+    assert f"gave {came}; right is " in one["says"] and one["says"].endswith(says)
+
+
+def test_a_value_that_is_not_right_is_shown():
+    name = next(
+        n
+        for n, one in ROOFLINE.questions.items()
+        if n in scoring.expected(ROOFLINE, ROOFLINE.variant("ada")).right
+        and not scoring.expected(ROOFLINE, ROOFLINE.variant("ada")).calls[n]
+    )
+    assert one_answer(name, {"a": 1.2345678})["says"] == 'Not right: yours is {"a": 1.2345678}.'
+
+
 @pytest.mark.parametrize("status", ["error", "missing", "timeout", "killed"])
 @pytest.mark.parametrize("name", NAMES)
 def test_no_answer_has_its_status(name, status):

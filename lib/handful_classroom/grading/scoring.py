@@ -245,16 +245,22 @@ def _value_says(question: Question, answer: Answer, true: Any) -> str:
         return f"{wanted[0].upper()}{wanted[1:]} is asked for; yours is {came}."
     if isinstance(true, list) and len(true) != len(value):
         return f"A list of {len(true)} is asked for; yours has {len(value)}."
-    if wanted == "a number":
-        for power in (-4, -3, -2, -1, 1, 2, 3, 4):
-            if near(value, float(true) * 1000.0**power, question.tolerance) and value:
-                return (
-                    f"The digits are right, but it is {1000 ** abs(power):,} times too "
-                    f"{'large' if power > 0 else 'small'}: look at the prefix."
-                )
-        if value and near(-value, float(true), question.tolerance):
-            return "The size is right, the sign is not."
-    return "Not right."
+    if wanted == "a number" and (hint := _hint_of_number(value, true, question.tolerance)):
+        return hint
+    return f"Not right: yours is {short(value)}."
+
+
+def _hint_of_number(value: float, true: float, tolerance: float) -> str:
+    """Return what is right about a wrong number: its digits, or its size; "" where nothing is."""
+    for power in (-4, -3, -2, -1, 1, 2, 3, 4):
+        if value and near(value, float(true) * 1000.0**power, tolerance):
+            return (
+                f"The digits are right, but it is {1000 ** abs(power):,} times too "
+                f"{'large' if power > 0 else 'small'}: look at the prefix."
+            )
+    if value and near(-value, float(true), tolerance):
+        return "The size is right, the sign is not."
+    return ""
 
 
 def _kind(value: object) -> str:
@@ -289,12 +295,20 @@ def _call_says(
         arguments = ", ".join(f"{name}={short(value)}" for name, value in calls[seen].items())
         call, answer = f"{question.name}({arguments})", answers[seen]
         if answer.status == "value":
-            return (
-                f"{head}  {call} gave {short(answer.value)}; right is {short(truth[seen])}.".strip()
-            )
+            hint = _hint_of_call(answer.value, truth[seen], question.tolerance)
+            gave = f"{call} gave {short(answer.value)}; right is {short(truth[seen])}."
+            return f"{head}  {gave} {hint}".strip()
         return f"{head}  {call}: {answer.says or 'nothing came back.'}".strip()
     unseen = next(answer for answer, ok in zip(answers, right, strict=True) if not ok)
     return f"{head}  The calls that are shown are right; {_unseen(unseen)}".strip()
+
+
+def _hint_of_call(value: Any, true: Any, tolerance: float) -> str:
+    if value is None and true is not None:
+        return "Did it return? What is only printed does not come back."
+    if _kind(value) == _kind(true) == "a number":
+        return _hint_of_number(value, true, tolerance)
+    return ""
 
 
 def _unseen(answer: Answer) -> str:

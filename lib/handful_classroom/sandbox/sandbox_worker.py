@@ -136,7 +136,7 @@ def _put(value, add, room, depth):
             text = "[]"
     elif kind is dict:
         _deeper(depth)
-        text, between = "}", "{"
+        text, between, names = "}", "{", {}
         for name, item in value.items():
             if type(name) is int:
                 name = int.__repr__(name)
@@ -144,6 +144,9 @@ def _put(value, add, room, depth):
                 raise Unfit(
                     f"it has a dict with a key that is no text: {_name_of(type(name))[:60]}"
                 )
+            if name in names:
+                raise Unfit(f"it has two keys that are the same as text: {name[:60]}")
+            names[name] = True
             add(between)
             between = ","
             _put(name, add, room, depth)
@@ -205,6 +208,8 @@ def words(error, clock):
     except BaseException:
         clock.stop()
         text = "(its message cannot be read)"
+    if type(error) is EOFError and text == "EOF when reading a line":
+        text = "input() has nobody here who types; write the value into the notebook"
     return name + ": " + text if text else name
 
 
