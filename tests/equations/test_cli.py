@@ -474,6 +474,13 @@ def test_an_input_takes_several_values_in_turn(run):
     assert run("formula", "--sweep", "drafts", "1")[0] == 2
 
 
+def test_a_unit_of_another_kind_is_answered_with_an_example(run):
+    err = run("formula", "cost_per_token", "--solve", "batch", "cost_per_token=0.80 $/M")[2]
+    assert "must be a dollar/token, as in 2 $ per million tokens; '0.80 $/M' is a dollar." in err
+    err = run("formula", "requests_per_second", "--solve", "batch", "request_rate=900/min")[2]
+    assert "must be a sequence/time, as in 2 requests/s; '900/min' is a 1/time." in err
+
+
 def test_a_missing_input_is_asked_for_as_it_can_be_given(run):
     err = run("formula", "expert_parallel_time", "--hardware", "H100", "--model", "DeepSeek-V3")[2]
     assert err.endswith("; give NAME=VALUE.\n")

@@ -203,8 +203,10 @@ class Quantity:
                 f"{self.name} must be a number (in {self.dimension}): {error}"
             ) from None
         if dimension is not None and not fits(dimension, self.dimension):
+            usual = UNITS[self.unit].hint.replace("\u00a0", " ") if self.unit in UNITS else ""
+            example = f", as in 2 {usual}" if usual.startswith("$ ") or usual.endswith("/s") else ""
             raise QuantityError(
-                f"{self.name} must be a {self.dimension}; {text!r} is a {dimension}."
+                f"{self.name} must be a {self.dimension}{example}; {text!r} is a {dimension}."
             )
         return value
 
