@@ -243,7 +243,7 @@ def test_notes():
 def test_notes_follow_overrides():
     assert plain(notes("H100 SXM", "DeepSeek-V3", "bf16", devices=32)) == [
         "32 × H100 SXM are more than one scale-up domain of 8 chips: what they send each other "
-        "goes over a slower network, which a step here does not count."
+        "goes over a slower network, which is not counted here."
     ]
     assert len(notes(devices=1)) == 1
 
