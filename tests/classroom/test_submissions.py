@@ -5,6 +5,7 @@ Some of the forms mean harm.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import stat
@@ -240,6 +241,62 @@ def test_a_bomb_in_a_zip_costs_its_author_only(tmp_path):
     assert "-fold, as no notebook is" in found["bob"].refused
     assert "deflate" in found["dee"].refused and "link" in found["eve"].refused
     assert all(found[name].data is None for name in ("ada", "bob", "dee", "eve"))
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("within", ["folder", "zip"])
+def test_a_zipped_notebook_is_looked_into_with_the_same_bounds(tmp_path, within):
+    files = {
+        "ada/roofline.zip": packed({"roofline.ipynb": b"a", "__MACOSX/._roofline.ipynb": b"x"}),
+        "bob.zip": packed({"work/scratch.ipynb": b"s", "work/roofline.ipynb": b"b"}),
+        "cy.zip": packed({"notes.txt": b"c"}),
+        "dee.zip": b"no zip at all",
+        "eve.zip": packed({"roofline.ipynb": bytes(5_000_000)}),
+        "fay.zip": packed({"../../grades.csv": b"evil", "roofline.ipynb": b"f"}),
+        "gus.zip": packed({"inner.zip": packed({"roofline.ipynb": b"g"})}),
+    }
+    path = zipped(tmp_path / "class.zip", files)
+    if within == "folder":
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(path := tmp_path / "class")
+    found = {one.student: one for one in read(path, "roofline")}
+    assert {name: one.data for name, one in found.items()} == {
+        "ada": b"a",
+        "bob": b"b",
+        "cy": None,
+        "dee": None,
+        "eve": None,
+        "fay": b"f",
+        "gus": None,
+    }
+    assert found["ada"].notice == ("The notebook was in a zip: roofline.zip.",)
+    assert "2 notebooks were handed in: work/roofline.ipynb was graded" in found["bob"].notice[1]
+    assert "No notebook was handed in: cy.zip" in found["cy"].refused
+    assert found["dee"].refused == "dee.zip is no zip that can be read."
+    assert "-fold, as no notebook is" in found["eve"].refused
+
+
+def test_hidden_files_alone_are_called_hidden(tmp_path):
+    for name in (
+        "ada/.roofline.ipynb",
+        "bob/.ipynb_checkpoints/roofline-checkpoint.ipynb",
+        ".git/x",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"{}")
+    (tmp_path / "cy.ipynb").write_bytes(b"c")
+    found = students(tmp_path)
+    assert set(found) == {"ada", "bob", "cy"} and found["cy"].data == b"c"
+    for name, hidden in (("ada", ".roofline.ipynb"), ("bob", ".ipynb_checkpoints/roofline")):
+        assert found[name].data is None
+        assert f"Only hidden files were handed in, such as {hidden}" in found[name].refused
 
 
 def test_a_size_that_a_zip_lies_about_is_not_believed(tmp_path):

@@ -22,6 +22,7 @@ sentence says why.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import stat
@@ -33,7 +34,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from ..marks import limit_marks
 
@@ -297,7 +298,7 @@ def opened(path: str | Path, assignment: str | None = None, roster: Roster | Non
         Where nothing can be read there at all.
     """
     with _files(Path(path), roster) as files:
-        found = _by_student([one for one in files if not _junk(one.path)], assignment, roster)
+        found = _by_student(_visible(files), assignment, roster)
         yield roster.matched(found) if roster else [one.read for one in named(_apart(found))]
 
 
@@ -314,6 +315,23 @@ def _junk(path: tuple[str, ...]) -> bool:
     return any(part in JUNK or (part.startswith(".") and part not in (".", "..")) for part in path)
 
 
+def _visible(files: list[File]) -> list[File]:
+    """Return the files that are not hidden; of a folder that has no others, them, as not read."""
+    seen = [file for file in files if not _junk(file.path)]
+    tops = {file.path[0] for file in seen}
+    alone = [
+        replace(
+            file,
+            load=_never,
+            refused=f"Only hidden files were handed in, such as {shown('/'.join(file.path[1:]))}, "
+            "and those are not read.",
+        )
+        for file in files
+        if len(file.path) > 1 and file.path[0] not in tops and not _junk(file.path[:1])
+    ]
+    return seen + alone
+
+
 # Where files are
 
 
@@ -326,8 +344,14 @@ def _files(path: Path, listed=None):
     if stat.S_ISDIR(kind):
         yield list(_folder(path, ()))
     elif path.suffix.lower() == ".zip":
-        with _archive(path) as archive:
-            yield _unwrapped(list(_zipped(archive, path)), listed)
+        name = shown(str(path))
+        try:
+            file = path.open("rb")
+        except OSError as error:
+            raise SubmissionError(f"{name} cannot be read: {error.strerror}.") from None
+        with file, _archive(file, name) as archive:
+            found = list(_zipped(archive, name, path.stat().st_size))
+            yield _unwrapped(found, listed)
     elif path.suffix.lower() == ".ipynb":
         yield [File((path.name,), partial(_load, path))]
     else:
@@ -409,40 +433,36 @@ def _too_large(name: str, size: int) -> str:
     )
 
 
-def _archive(path: Path) -> zipfile.ZipFile:
-    """Open the zip, once its list of files is known to be of a bearable size."""
+def _archive(file: BinaryIO, name: str) -> zipfile.ZipFile:
+    """Open a zip, once its list of files is known to be of a bearable size."""
     try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - 65_557 - 76))
-            tail = file.read()
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 65_557 - 76))
+        tail = file.read()
         end = tail.rfind(b"PK\x05\x06")
         listing = int.from_bytes(tail[end + 12 : end + 16], "little") if end >= 0 else 0
         if listing == 0xFFFFFFFF and (wide := tail.rfind(b"PK\x06\x06", 0, end)) >= 0:
             listing = int.from_bytes(tail[wide + 40 : wide + 48], "little")
         if listing > MOST_DIRECTORY:
-            raise SubmissionError(
-                f"{shown(str(path))} lists too many files; at most {MOST_FILES:,} are read."
-            )
-        return zipfile.ZipFile(path)
+            raise SubmissionError(f"{name} lists too many files; at most {MOST_FILES:,} are read.")
+        return zipfile.ZipFile(file)
     except OSError as error:
-        raise SubmissionError(f"{shown(str(path))} cannot be read: {error.strerror}.") from None
+        raise SubmissionError(f"{name} cannot be read: {error.strerror}.") from None
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         if isinstance(error, SubmissionError):
             raise
-        raise SubmissionError(f"{shown(str(path))} is no zip that can be read.") from None
+        raise SubmissionError(f"{name} is no zip that can be read.") from None
 
 
-def _zipped(archive: zipfile.ZipFile, path: Path) -> Iterator[File]:
+def _zipped(archive: zipfile.ZipFile, name: str, size: int) -> Iterator[File]:
+    """Yield the files of a zip of so many bytes."""
     listed = [info for info in archive.infolist() if not info.filename.endswith("/")]
     if len(listed) > MOST_FILES:
         raise SubmissionError(
-            f"{shown(str(path))} holds more than {MOST_FILES:,} files; zip one assignment only."
+            f"{name} holds more than {MOST_FILES:,} files; zip one assignment only."
         )
-    if sum(info.compress_size for info in listed) > path.stat().st_size:
-        raise SubmissionError(
-            f"{shown(str(path))} is no honest zip: its files lie on top of each other."
-        )
+    if sum(info.compress_size for info in listed) > size:
+        raise SubmissionError(f"{name} is no honest zip: its files lie on top of each other.")
     for info in sorted(listed, key=lambda info: info.filename):
         yield File(_parts(info.filename), partial(_unzip, archive, info), _unfit(info))
 
@@ -690,6 +710,18 @@ def _chosen(
     names = {id(file): shown("/".join(file.path)) for file in files}
     notebooks = [file for file in files if file.path[-1].lower().endswith(".ipynb")]
     notice += ("It came late, as the file's name says.",) if late else ()
+    zips = [file for file in files if file.path[-1].lower().endswith(".zip") and not file.refused]
+    if not notebooks and len(zips) == 1:
+        packed = names[id(zips[0])]
+        try:
+            data = zips[0].load()
+            with io.BytesIO(data) as file, _archive(file, packed) as archive:
+                inside = _visible(list(_zipped(archive, packed, len(data))))
+                if any(one.path[-1].lower().endswith(".ipynb") for one in inside):
+                    notice += (f"The notebook was in a zip: {packed}.",)
+                    return _chosen(student, assignment, known, False, inside, notice)
+        except (RefusedError, SubmissionError) as error:
+            return Submission(student, packed, None, notice, str(error), known)
     if not notebooks:
         reasons = [file.refused for file in files if file.refused]
         listed = ", ".join([names[id(file)] for file in files][:3]) + (
