@@ -84,7 +84,8 @@ ring_all_gather_time = Formula(
     V * (n - o) / (2 * n * W) + _half(_chips) * tau,
     name="ring_all_gather_time",
     source=_BOOK,
-    meaning="every chip gets all shares of the others, half of them from either side",
+    meaning="all-gather on a ring of two links a chip: all shares of the others, half of them from "
+    "either side",
     conventions=_RING,
 )
 
@@ -103,7 +104,7 @@ ring_all_reduce_time = Formula(
     V * (n - o) / (n * W) + 2 * _half(_chips) * tau,
     name="ring_all_reduce_time",
     source=_BOOK,
-    meaning="a reduce-scatter, then an all-gather",
+    meaning="all-reduce on a ring of two links a chip: a reduce-scatter, then an all-gather",
     conventions=_RING,
 )
 
@@ -168,7 +169,7 @@ torus_all_reduce_time = Formula(
     V * (n - o) / (axes * n * W) + 2 * axes * _half(_side) * tau,
     name="torus_all_reduce_time",
     source=_BOOK,
-    meaning="a reduce-scatter, then an all-gather, along all axes",
+    meaning="all-reduce on a torus: a reduce-scatter, then an all-gather, along all axes",
     conventions=_TORUS,
 )
 
@@ -209,7 +210,9 @@ switch_all_reduce_time = Formula(
     2 * V * (n - o) / (n * W) + 2 * tau,
     name="switch_all_reduce_time",
     source=_NCCL,
-    meaning="a reduce-scatter, then an all-gather; chips add up, the switch does not",
+    meaning="all-reduce through a switch, one port a chip: a reduce-scatter, then an all-gather; "
+    "chips add up, the switch does not",
+    known_as=("NCCL all-reduce, one port a chip",),
     conventions=_SWITCH,
 )
 

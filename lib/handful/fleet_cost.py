@@ -149,7 +149,7 @@ facility_power = Formula(
     source="definition",
     meaning="mean power at the building's meter for each chip: its own, its share of the server, "
     "cooling",
-    known_as=("watts per GPU", "data centre power per chip"),
+    known_as=("watts per GPU", "data centre power per chip", "PUE"),
     conventions=(
         "the chip's power is its rating (TDP); the overhead is the server's rating over that of "
         "its chips",

@@ -31,6 +31,13 @@ With values, or with a chip and a model, its value; or the input that gives a va
   handful formula step_time --hardware "H100 SXM" --solve batch step_time=20ms
   handful formula speculative_speedup acceptance=0.7 draft_time_ratio=5% --sweep drafts 1 2 4 8
 Values may carry units: 70B, 8k (8,000; 8Ki is 8,192), "3.35 TB/s", "400 Gb/s", "2 $/hour"."""
+SHORT = {
+    "mfu": "model_flops_utilisation",
+    "mbu": "bandwidth_utilisation",
+    "pue": "power_usage_effectiveness",
+    "ctx": "context",
+    "gpus": "devices",
+}
 CHOICES = ("hardware", "model", "precision", "weights", "cache")
 
 
@@ -174,7 +181,7 @@ def _known(
     known, origin = scenario.named_values(**chosen) if chosen else ({}, {})
     names = [q.name for q in formula.inputs if not q.constant] + [formula.gives.name]
     for given, text in settings.items():
-        name = current_name(given)
+        name = current_name(SHORT.get(given.lower(), given))
         if name not in names and name in registry():
             raise UsageError(
                 f"{formula.name} takes no {name}, which is a formula of its own: 'handful formula "
@@ -204,20 +211,40 @@ def _notes(
     taken = (origin.get(name, "").rpartition(", ")[2] for name in names)
     if options.precision is None and usual in taken:
         found.append(
-            f"No precision was chosen: {usual} is taken, for weights, caches and arithmetic; "
-            "--precision, --weights and --cache change it."
+            f"No precision was chosen: {usual} is taken, for weights, caches and arithmetic that "
+            "no value was given of; --precision, --weights and --cache change it."
         )
     rules = []
     if options.hardware and "devices" in names:
         if "scale_up_bandwidth" in names and "scale_out_bandwidth" not in names:
             rules.append("domain")
-        if options.model and names & {"batch", "total_parameters"}:
+        works = names & {"memory_bandwidth", "peak_flops"}  # the devices are chips, not disks
+        if options.model and works and names & {"batch", "total_parameters"}:
             rules += ["fits", "sequence"] if known.get("context") is not None else ["fits"]
     if options.model or rules:
         found += scenario.noted(known, **chosen, precision=usual, rules=rules)
-    if "sequence" in rules and "batch" in names and known.get("batch") is not None:
-        found += [why] if (why := scenario.room_note(known)) else []
+    if "sequence" in rules:
+        batch = known.get("batch") if "batch" in names else _promised_batch(formula, known)
+        why = scenario.room_note({**known, "batch": batch}) if batch is not None else ""
+        found += [why] if why else []
     return found
+
+
+def _promised_batch(formula: Formula, known: dict[str, Any]) -> float | None:
+    """Return the batch that a promised time per token allows, where a formula counts on it."""
+    from .equation import used_formulas
+    from .service_levels import tpot_batch
+
+    if tpot_batch is not formula and tpot_batch not in used_formulas(formula):
+        return None
+    return None if tpot_batch.missing(known) else tpot_batch(known)
+
+
+def _usual_unit(quantity: Quantity) -> str:
+    from .units import UNITS
+
+    usual = {"B/s": "GB/s", "FLOP/s": "TFLOP/s"}
+    return usual.get(quantity.unit) or UNITS[quantity.unit].hint.replace("\u00a0", " ")
 
 
 def _checked(quantity: Quantity, text: str) -> float:
@@ -231,7 +258,7 @@ def _checked(quantity: Quantity, text: str) -> float:
         bare = False
     if bare and (quantity.unit.startswith("$") or quantity.unit in ("B/s", "FLOP/s")):
         raise UsageError(
-            f"{quantity.name} needs its unit, as in {_shown(value, quantity)}; got {text!r}."
+            f"{quantity.name} needs its unit, as in {text} {_usual_unit(quantity)}; got {text!r}."
         )
     return value
 
@@ -383,6 +410,14 @@ def _print_rest(
 ) -> None:
     print_text(f"  {formula.meaning}\n")
     print_columns((f"  {q.name}", _shown(value, q), said) for q, value, said in inputs)
+    listed = {q.name for q, _, _ in inputs}
+    usual = [
+        f"{q.name} = {_shown(q.default, q)}"
+        for q in formula.inputs
+        if q.name not in listed and not q.constant and q.default not in (None, 0, 1)
+    ]
+    if usual:
+        print_text(f"\nAt usual values: {', '.join(usual)}")
     print_list("Note", notes)
     print_list("Conventions", formula.conventions)
     print_text(f"\nImport: from {formula.module} import {formula.name}")

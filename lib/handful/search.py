@@ -70,6 +70,7 @@ SYNONYMS = {
     r"key value": "kv",
     r"eagle|medusa|mtp|multi token prediction": "speculative eagle",
     r"quanti[sz](e|ed|ing|ation)|w\d+a\d+|awq|gptq": "quantised",
+    r"utili[sz]ation": "utilisation",
     r"oom|out of memory": "oom memory",
     r"sync(s|ed|ing)?|synchroni[sz](e|ed|ing|ation)": "sync",
     r"off ?load(s|ed|ing)?": "offload",

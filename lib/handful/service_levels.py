@@ -194,6 +194,7 @@ decode_request_rate = Formula(
         "the batch is full all the time; where it varies, some seats are kept spare: see "
         "seat_margin",
         "0 where reading the weights alone takes longer",
+        "whether the caches of that batch fit is another question: see batch_that_fits",
     ),
     derivation=lambda: _derive_decode_rate(),
 )
@@ -233,6 +234,7 @@ goodput = Formula(
         _UNEVEN,
         "the transfer of caches is hidden: see cache_transfer_bandwidth",
         "0 where one of the promises cannot be kept, and without a value where neither can",
+        "whether the caches of tpot_batch fit is another question: see batch_that_fits",
     ),
     derivation=lambda: _derive_goodput(),
 )

@@ -153,6 +153,7 @@ fsdp_batch = Formula(
         "forward pass: each layer's weights gathered once; the backward pass gathers them again, "
         "scatters gradients and does twice the arithmetic",
         "weights on the wire as wide as bytes_per_parameter says",
+        "arithmetic at the peak: at a utilisation (MFU) give that share of peak_flops",
         _RATE,
         _LARGE,
     ),

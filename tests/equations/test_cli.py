@@ -474,6 +474,20 @@ def test_an_input_takes_several_values_in_turn(run):
     assert run("formula", "--sweep", "drafts", "1")[0] == 2
 
 
+def test_what_a_second_engineer_stumbled_on(run):
+    served = ["devices=8", "context=6200", "answer_tokens=400", "tpot_target=30ms", *SERVER]
+    out = run("formula", "decode_request_rate", *served)[1]
+    assert re.search(r"A batch of 7\d\d does not fit: beside the weights there is room", out)
+    assert "does not fit" not in run("formula", "retrieve_time", "devices=1", *SERVER)[1]
+    price = ["formula", "cost_per_token", "batch=1", "context=1", *SERVER, "device_price=2.4"]
+    assert "needs its unit, as in 2.4 $ per chip-hour; got '2.4'." in run(*price)[2]
+    assert (
+        "model_flops_utilisation  40 %" in run("formula", "flops_per_dollar", "mfu=40%", *SERVER)[1]
+    )
+    kept = ["formula", "tensor_parallel_time", "batch=1", "prompt_per_answer=0", *SERVER]
+    assert "At usual values: reduce_bytes = 2 B/token" in run(*kept)[1]
+
+
 def test_a_unit_of_another_kind_is_answered_with_an_example(run):
     err = run("formula", "cost_per_token", "--solve", "batch", "cost_per_token=0.80 $/M")[2]
     assert "must be a dollar/token, as in 2 $ per million tokens; '0.80 $/M' is a dollar." in err
