@@ -55,11 +55,26 @@ def values(figure) -> list[str]:
     return figure.evaluate(VALUES)
 
 
+# Sections above are laid out once they are near, and the page moves with them: 20 frames in which
+# it does not.
+STILL = """() => new Promise((done) => {
+    let at = scrollY, frames = 0;
+    const look = () => {
+      frames = scrollY === at ? frames + 1 : 0;
+      at = scrollY;
+      if (frames > 20) done();
+      else requestAnimationFrame(look);
+    };
+    look();
+})"""
+
+
 def place(page, kind: str):
     figure = page.locator("figure.explorer:has(.ex-cursor):has(input[type=range])").first
     part = figure.locator(kind).first
     part.scroll_into_view_if_needed()
     page.evaluate("(e) => e.scrollIntoView({ block: 'center' })", part.element_handle())
+    page.evaluate(STILL)
     box = part.bounding_box()
     return figure, box["x"] + box["width"] * 0.3, box["y"] + box["height"] / 2
 
