@@ -75,11 +75,12 @@ class Estimate:
     def title(self) -> str:
         """Return the scenario in one line: model, precision, chips, batch and context."""
         shown = {line.key: line.text for line in self.scenario}
-        apart = "".join(
-            f", {kind} in {shown[f'{kind}_precision']},"
+        stored = [
+            f"{kind} in {shown[f'{kind}_precision']}"
             for kind in ("weights", "cache")
             if f"{kind}_precision" in shown
-        ).replace(",,", ",")
+        ]
+        apart = f", {', '.join(stored)}," if stored else ""
         return (
             f"{shown['model']} in {shown['precision']}{apart} on {shown['devices']} × "
             f"{shown['hardware']}, "

@@ -32,7 +32,7 @@ def test_a_guess_is_told_from_an_answer():
 
 
 def test_a_meaning_stands_alone():
-    """What is "the same" in a list of what a search found has nothing to be the same as."""
+    """A list of what a search found has nothing to be "the same" as."""
     assert not [
         f.name for f in registry().values() if f.meaning.startswith(("the same,", "the same wh"))
     ]

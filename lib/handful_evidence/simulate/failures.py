@@ -21,7 +21,7 @@ class RunError(ValueError):
 
 
 class Run(NamedTuple):
-    """What a run took: its time in all, and how often it failed."""
+    """The time of a run in all, and how often it failed."""
 
     time: float
     failures: int
