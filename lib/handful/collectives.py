@@ -316,6 +316,33 @@ fat_tree_bisection_bandwidth = Formula(
     ),
 )
 
+_CLOS = "Al-Fares et al. 2008, A Scalable, Commodity Data Center Network Architecture"
+_NO_OVERSUBSCRIPTION = (
+    "no oversubscription: a switch has as many ports up as down, at the top level all down"
+)
+_LEAST = "to be rounded up, or more where switches are not filled"
+
+fat_tree_devices = Formula(
+    q.tree_devices,
+    2 * o * (q.switch_ports.symbol / (2 * o)) ** q.tree_levels.symbol,
+    name="fat_tree_devices",
+    source=_CLOS,
+    meaning="chips that a fat tree of equal switches can join",
+    known_as=("fat tree size", "Clos network hosts", "how many GPUs a fat tree connects"),
+    conventions=(_NO_OVERSUBSCRIPTION, "one port a chip: chips with rails count once on each"),
+)
+
+fat_tree_switches = Formula(
+    q.tree_switches,
+    (2 * q.tree_levels.symbol - 1) * n / q.switch_ports.symbol,
+    name="fat_tree_switches",
+    source=_CLOS,
+    meaning="switches of a fat tree: each level but the top has two ports for every chip",
+    known_as=("switches in a fat tree", "number of InfiniBand switches", "leaf and spine switches"),
+    conventions=(_NO_OVERSUBSCRIPTION, "one port a chip", _LEAST),
+    derivation=lambda: _derive_switches(),
+)
+
 # Derivations --------------------------------------------------------------------------------------
 
 
@@ -345,6 +372,17 @@ def _derive_bus_bandwidth() -> Derivation:
     d.start(switch_all_reduce_time, "each chip sends 2 (n − 1)/n of the array")
     d.substitute({"hop_latency": Integer(0)}, "a large array: latency does not show")
     d.solve("link_bandwidth", "the same link, from the time")
+    return d
+
+
+def _derive_switches() -> Derivation:
+    ports, levels = q.switch_ports.symbol, q.tree_levels.symbol
+    d = Derivation("Switches of a fat tree")
+    d.start(
+        Eq(q.tree_switches.symbol * ports, 2 * (levels - 1) * n + n),
+        "every chip takes two ports at each level, one down and one up, and at the top one down",
+    )
+    d.solve("tree_switches", "divide by the ports of one switch")
     return d
 
 

@@ -118,7 +118,11 @@ tokens_per_expert = Formula(
     source="derived",
     meaning="tokens that one expert works on in a step",
     known_as=("batch of an expert",),
-    conventions=(_UNIFORM, "one copy of each expert: redundant copies share its tokens"),
+    conventions=(
+        "the batch of all chips that share the experts",
+        _UNIFORM,
+        "one copy of each expert: redundant copies share its tokens",
+    ),
 )
 
 scale_up_domains = Formula(

@@ -214,6 +214,13 @@ def _notes(
             f"No precision was chosen: {usual} is taken, for weights, caches and arithmetic that "
             "no value was given of; --precision, --weights and --cache change it."
         )
+    usual_width = "bytes_per_width" in names and origin.get("bytes_per_width") != "given"
+    if usual_width and known.get("feed_forward_matrices") == 3:
+        kind = "gated" if known.get("kv_heads") else "latent"
+        found.append(
+            f"{chosen['model']} has a gate in its feed-forward part, which the usual bytes a unit "
+            f"of width leave out: layer_activation_bytes_{kind} counts it."
+        )
     rules = []
     if options.hardware and "devices" in names:
         if "scale_up_bandwidth" in names and "scale_out_bandwidth" not in names:
@@ -272,7 +279,7 @@ def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Name
     if options.sweep:
         return _sweep(formula, settings, options)
     known, origin = _known(formula, settings, options)
-    _complete(formula, known)
+    _complete(formula, known, origin)
     value = formula(known)
     inputs, notes = _inputs(formula, known, origin), _notes(formula, known, origin, options)
     if not math.isfinite(value):
@@ -290,14 +297,19 @@ def _sweep(formula: Formula, settings: dict[str, str], options: argparse.Namespa
     from .symbolic.quantities import find
 
     name, *texts = options.sweep
+    while texts and "=" in texts[-1]:  # values of other inputs, written last
+        settings |= dict([_setting(texts.pop())])
     if not texts:
-        raise UsageError(f"--sweep needs values after {name}, such as --sweep {name} 1 2 4.")
+        one = name.partition("=")[0]
+        raise UsageError(
+            f"--sweep takes an input and then its values, such as --sweep {one} 1 2 4; got {name}."
+        )
     if name in settings:
         raise UsageError(f"{name} is to take several values and has one; leave out one of the two.")
     quantity, rows, notes = find(name), [], []
     for text in texts:
         known, origin = _known(formula, {**settings, name: text}, options)
-        _complete(formula, known)
+        _complete(formula, known, origin)
         rows.append((known[quantity.name], formula(known)))
         notes += [note for note in _notes(formula, known, origin, options) if note not in notes]
     inputs = [one for one in _inputs(formula, known, origin) if one[0] is not quantity]
@@ -343,7 +355,7 @@ def _solve(formula: Formula, settings: dict[str, str], options: argparse.Namespa
     known, origin = _known(formula, settings, options)
     known.pop(quantity.name, None)
     if quantity in formula.inputs:
-        _complete(formula, known, quantity.name)
+        _complete(formula, known, origin, quantity.name)
     roots = formula.roots(quantity.name, known)
     inputs = _inputs(formula, known, origin)
     notes = _notes(formula, {**known, quantity.name: roots[-1]}, origin, options)
@@ -364,18 +376,37 @@ def _solve(formula: Formula, settings: dict[str, str], options: argparse.Namespa
     _print_rest(formula, inputs, notes)
 
 
-def _complete(formula: Formula, known: dict[str, Any], but: str = "") -> None:
+def _complete(
+    formula: Formula, known: dict[str, Any], origin: dict[str, str], but: str = ""
+) -> None:
     """Check that nothing is missing, but for the input that is looked for."""
-    missing = [f"{q.name} ({q.meaning})" for q in formula.missing(known) if q.name != but]
-    if missing:
-        from . import scenario
+    missing = [q for q in formula.missing(known) if q.name != but]
+    if not missing:
+        return
+    from . import scenario
+    from .query import registry
 
-        rows = scenario.values()
-        choose = any(rows.get(q.name) is not None for q in formula.missing(known) if q.name != but)
-        raise UsageError(
-            f"{formula.name} needs {', '.join(missing)}; give NAME=VALUE"
-            + (", or choose a chip and a model with --hardware and --model." if choose else ".")
+    rows, _ = scenario.named_values(scenario.DEFAULT["hardware"], scenario.DEFAULT["model"])
+    choose = any(q.name not in known and rows.get(q.name) is not None for q in missing)
+    listed = ", ".join(f"{q.name} ({_described(q, origin)})" for q in missing)
+    given = [q.name for q in missing if q.name in registry()]
+    raise UsageError(
+        f"{formula.name} needs {listed}; give NAME=VALUE"
+        + (", or choose a chip and a model with --hardware and --model." if choose else ".")
+        + (
+            f"  {' and '.join(given)} can be computed first: each is a formula of its own."
+            if len(given) > 1
+            else f"  {given[0]} can be computed first: it is a formula of its own."
+            if given
+            else ""
         )
+    )
+
+
+def _described(quantity: Quantity, origin: dict[str, str]) -> str:
+    """Return what a missing input means, and which chosen row has none."""
+    row = origin.get(quantity.name)
+    return f"{quantity.meaning}; {row} has none" if row else f"{quantity.meaning}"
 
 
 def _inputs(

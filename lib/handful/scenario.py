@@ -341,11 +341,20 @@ def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict[str,
     (8030261248, 65536)
     """
     routed = shapes.routed_parameters(s)
+    # Layers with experts count where there are any: their width is that of all a token uses.
+    width = (s.active_experts + s.shared_experts) * s.expert_dim if routed else s.ffn_dim
+    of_latent = {  # and other attention lacks these
+        "value_width": s.v_head_dim,
+        "query_latent_width": s.q_lora_rank,
+        "kv_latent_width": s.kv_lora_rank,
+        "rotary_width": s.rope_dim,
+    }
     of_experts = {  # a dense model has none of these, and formulas that want them say so
         "expert_layers": s.expert_layers,
         "dispatch_bytes": 1,
         "combine_bytes": 2,
         "expert_parameters": routed // (s.expert_layers * s.routed_experts) if routed else None,
+        "expert_width": s.expert_dim,
     }
     return {
         "name": s.name,
@@ -361,6 +370,11 @@ def model_row(s: shapes.Shape, source: str = "a shape of your own") -> dict[str,
             "layers": s.layers,
             "d_model": s.d_model,
             "attention_heads": s.heads,
+            "kv_heads": None if s.latent else s.kv_heads,
+            "head_width": s.nope_dim + s.rope_dim if s.latent else s.head_dim,
+            "d_ff": width,
+            "feed_forward_matrices": 3 if s.gated else 2,
+            **(of_latent if s.latent else dict.fromkeys(of_latent)),
             # Without windows a token would fill them: no bytes, and no division by zero.
             "window_tokens": s.window_tokens or 1,
             **(of_experts if routed else dict.fromkeys(of_experts)),

@@ -123,7 +123,7 @@ ttft_quantile = Formula(
     name="ttft_quantile",
     source="Kleinrock 1975, Queueing Systems 1: time in the queue M/M/1",
     meaning="time within which so large a share of the requests have their first token",
-    known_as=("p99 TTFT", "TTFT percentile", "tail latency"),
+    known_as=("p99 TTFT", "p95 latency", "TTFT percentile", "tail latency"),
     conventions=(_IN_TURN, _UNEVEN, _UNTIL_PREFILL),
     derivation=lambda: _derive_quantile(),
 )

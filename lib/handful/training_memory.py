@@ -203,6 +203,7 @@ layer_activation_bytes_gated = Formula(
     source="derived, as Korthikanti et al. 2022, section 4.1",
     meaning="what a layer with grouped-query attention and a gated feed-forward part keeps of a "
     "token",
+    known_as=("SwiGLU activation memory", "activation memory of a Llama layer"),
     conventions=(
         "inputs and results of two norms, queries, keys, values, and the heads' results",
         _GATE,
@@ -255,6 +256,8 @@ layer_activation_bytes_recomputed = Formula(
         "the layer at work, which is computed again, comes on top: see "
         "activation_memory_checkpointed",
         "one more forward pass",
+        "on every chip that shares the layer; where norms are shared too, each can keep a share of "
+        "it, for one more all-gather a layer",
     ),
 )
 

@@ -462,7 +462,8 @@ def test_an_input_takes_several_values_in_turn(run):
     out = run(*step)[1]
     assert out.count("does not fit") == 2 and out.count("No precision was chosen") == 1
     for argv, said in (
-        (["--sweep", "drafts"], "--sweep needs values after drafts, such as --sweep drafts 1 2 4."),
+        (["--sweep", "drafts"], "--sweep takes an input and then its values, such as --sweep dr"),
+        (["--sweep", "drafts=1,2"], "--sweep takes an input and then its values, such as --sweep"),
         (["drafts=2", "--sweep", "drafts", "1"], "drafts is to take several values and has one;"),
         (["--sweep", "dafts", "1"], "There is no quantity 'dafts'; the nearest are: drafts"),
         (["--sweep", "drafts", "some"], "drafts must be"),
@@ -472,6 +473,45 @@ def test_an_input_takes_several_values_in_turn(run):
         code, out, err = run(*asked, *argv)
         assert (code, out) == (2, "") and err.startswith(f"handful: {said}")
     assert run("formula", "--sweep", "drafts", "1")[0] == 2
+    last = ["formula", "speculative_speedup", "--sweep", "drafts", "1", "4", *asked[2:]]
+    assert run(*last) == run(*asked, "--sweep", "drafts", "1", "4")
+
+
+def test_a_model_brings_the_widths_of_its_layers(run):
+    gated = ["formula", "layer_activation_bytes_gated", "activation_bytes=2", "--json"]
+    code, out, _ = run(*gated, "--model", "Llama 3.1 70B")
+    # Norms and their results, queries and heads' results, keys and values, three of the gate.
+    assert code == 0 and json.loads(out)["value"] == 2 * (
+        4 * 8192 + 2 * 8192 + 2 * 1024 + 3 * 28672
+    )
+    latent = ["formula", "layer_activation_bytes_latent", "activation_bytes=2", "--json"]
+    code, out, _ = run(*latent, "--model", "DeepSeek-V3")
+    own = 4 * 7168 + 2 * (1536 + 512) + 2 * 128 * (192 + 128) + 3 * 9 * 2048
+    assert code == 0 and json.loads(out)["value"] == 2 * own
+    code, out, err = run(*gated, "--model", "DeepSeek-V3")
+    assert (code, out) == (2, "") and "DeepSeek-V3 has none" in err
+    code, out, err = run(*latent, "--model", "Llama 3.1 70B")
+    assert (code, out) == (2, "") and err.count("Llama 3.1 70B has none") == 3
+
+
+@pytest.mark.parametrize(
+    "model, better",
+    [("Llama 3.1 70B", "_gated"), ("DeepSeek-V3", "_latent"), ("StarCoder 15B", "")],
+)
+def test_bytes_of_a_layer_without_a_gate_are_not_taken_in_silence(run, model, better):
+    asked = ["formula", "layer_activation_bytes", "sequence_tokens=8k", "--model", model]
+    code, out, _ = run(*asked)
+    assert code == 0
+    assert ("has a gate" in out) == bool(better)
+    assert not better or f"layer_activation_bytes{better} counts it" in out
+    code, out, _ = run(*asked, "bytes_per_width=33")
+    assert code == 0 and "has a gate" not in out
+
+
+def test_an_input_that_a_formula_gives_is_said_to_be_one(run):
+    code, out, err = run("formula", "goodput_colocated", *SERVER)
+    assert (code, out) == (2, "")
+    assert "prefill_time can be computed first: it is a formula of its own." in err
 
 
 def test_what_a_second_engineer_stumbled_on(run):

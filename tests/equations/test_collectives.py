@@ -253,3 +253,33 @@ def test_one_line_with_units_is_enough():
     ) == pytest.approx(1e9 * 7 / 8 / 450e9)
     with pytest.raises(QuantityError, match="at most devices"):
         collectives.ring_all_reduce_time(LINK, collective_bytes=1, devices=0.5)
+
+
+@pytest.mark.parametrize(
+    "ports, levels, devices, switches",
+    [
+        (48, 3, 27_648, 2_880),  # Al-Fares et al. 2008, section 3: k = 48
+        (36, 2, 648, 54),  # Mellanox's largest two-level tree of 36-port switches
+        (64, 1, 64, 1),
+    ],
+)
+def test_fat_trees_have_the_published_size(ports, levels, devices, switches):
+    tree = dict(switch_ports=ports, tree_levels=levels)
+    assert collectives.fat_tree_devices(tree) == pytest.approx(devices)
+    assert collectives.fat_tree_switches(tree, devices=devices) == pytest.approx(switches)
+
+
+@pytest.mark.parametrize("half, levels", [(2, 1), (2, 2), (3, 2), (2, 3), (3, 3)])
+def test_a_fat_tree_counted_switch_by_switch(half, levels):
+    """Build it from the top: a level's switches have half of their ports up, the top none."""
+    down = [half] * (levels - 1) + [2 * half]  # ports towards the chips, the top level last
+    devices, at_level = 1, []
+    for ports in down:
+        devices *= ports
+    for level in range(levels):
+        links_below = devices  # nothing is lost between two levels
+        assert links_below % down[level] == 0
+        at_level.append(links_below // down[level])
+    tree = dict(switch_ports=2 * half, tree_levels=levels)
+    assert collectives.fat_tree_devices(tree) == pytest.approx(devices)
+    assert collectives.fat_tree_switches(tree, devices=devices) == pytest.approx(sum(at_level))

@@ -15,7 +15,13 @@ from handful.scenario import ScenarioError, notes, page_rows, values
 ROWS = page_rows()
 HARDWARE = [row["name"] for row in ROWS["hardware"]]
 MODELS = [row["name"] for row in ROWS["model"]]
-OF_EXPERTS = ("expert_layers", "expert_parameters", "dispatch_bytes", "combine_bytes")
+OF_EXPERTS = (
+    "expert_layers",
+    "expert_parameters",
+    "expert_width",
+    "dispatch_bytes",
+    "combine_bytes",
+)
 
 
 def test_rows_are_strict_json_with_the_fields_that_the_page_reads():
@@ -56,6 +62,14 @@ def test_rows_are_strict_json_with_the_fields_that_the_page_reads():
             "layers",
             "d_model",
             "attention_heads",
+            "kv_heads",
+            "head_width",
+            "value_width",
+            "query_latent_width",
+            "kv_latent_width",
+            "rotary_width",
+            "d_ff",
+            "feed_forward_matrices",
             "window_tokens",
             *OF_EXPERTS,
         }
@@ -190,7 +204,7 @@ def test_experts_add_up_or_are_none(model):
         assert v["expert_layers"] * v["experts"] * v["expert_parameters"] == v["routed_parameters"]
         assert v["expert_layers"] <= v["layers"]
     else:
-        assert [v[name] for name in OF_EXPERTS] == [None] * 4
+        assert [v[name] for name in OF_EXPERTS] == [None] * len(OF_EXPERTS)
 
 
 def test_int8_weights_halve_the_balance():

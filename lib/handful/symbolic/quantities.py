@@ -1033,6 +1033,14 @@ oversubscription = quantity(
     printed=True,
     least=1,
 )
+switch_ports = quantity(
+    r"n_{\mathrm{ports}}", _device, "ports of one switch: what can be plugged into it", least=2
+)
+tree_levels = quantity(
+    r"n_{\mathrm{levels}}", NONE, "levels of switches in a tree: 1 where one switch joins all"
+)
+tree_devices = quantity(r"n_{\mathrm{tree}}", _device, "chips that a tree of switches can join")
+tree_switches = quantity(r"n_{\mathrm{switches}}", NONE, "switches of a network")
 network_bandwidth = quantity(
     r"\,\mathrm{BW}_{\mathrm{net}}\,",
     _byte / (_device * _time),

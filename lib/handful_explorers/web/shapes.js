@@ -218,7 +218,8 @@ export const prefillAttentionFlopsPerPair = (s) =>
 export function modelRow(s) {
   const parts = breakdown(s),
     routed = parts["routed experts"],
-    layers = expertLayers(s);
+    layers = expertLayers(s),
+    latent = s.kv_lora_rank > 0;
   return {
     values: {
       total_parameters: totalParameters(s),
@@ -231,11 +232,20 @@ export function modelRow(s) {
       layers: s.layers,
       d_model: s.d_model,
       attention_heads: s.heads,
+      kv_heads: latent ? null : s.kv_heads,
+      head_width: latent ? s.nope_dim + s.rope_dim : s.head_dim,
+      d_ff: routed ? (s.active_experts + s.shared_experts) * s.expert_dim : s.ffn_dim,
+      feed_forward_matrices: s.gated ? 3 : 2,
+      value_width: latent ? s.v_head_dim : null,
+      query_latent_width: latent ? s.q_lora_rank : null,
+      kv_latent_width: latent ? s.kv_lora_rank : null,
+      rotary_width: latent ? s.rope_dim : null,
       window_tokens: s.window_tokens || 1,
       expert_layers: routed ? layers : null,
       dispatch_bytes: routed ? 1 : null,
       combine_bytes: routed ? 2 : null,
       expert_parameters: routed ? routed / (layers * s.routed_experts) : null,
+      expert_width: routed ? s.expert_dim : null,
     },
     kv_elements_per_token: kvElementsPerToken(s),
     kv_window_elements: kvWindowElements(s),
