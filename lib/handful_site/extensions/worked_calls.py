@@ -30,8 +30,9 @@ from handful.units import digits_of, format_value
 
 __all__ = ["WorkedCallError", "registry", "shown", "subject_of", "worked"]
 
-HARDWARE, MODEL = scenario.DEFAULT["hardware"], scenario.DEFAULT["model"]
-HERE = f'here = scenario.values(hardware="{HARDWARE}", model="{MODEL}")'
+HARDWARE = scenario.DEFAULT["hardware"]
+# The second for formulas of what the first lacks, such as heads of keys and values.
+MODELS = (scenario.DEFAULT["model"], "Llama 3.1 70B")
 LONGEST = 64  # characters of a call on one line
 
 
@@ -69,11 +70,18 @@ def subject_of(formula: Formula) -> str:
 
 
 @cache
-def _here() -> dict[str, float | None]:
-    return scenario.values(hardware=HARDWARE, model=MODEL)
+def _values(model: str) -> dict[str, float | None]:
+    return scenario.values(hardware=HARDWARE, model=model)
 
 
-def _given(formula: Formula) -> dict[str, float | str]:
+def _model(formula: Formula) -> str:
+    """Return the model that gives most of a formula's inputs, the first of several."""
+    return max(
+        MODELS, key=lambda one: sum(_values(one).get(q.name) is not None for q in formula.inputs)
+    )
+
+
+def _given(formula: Formula, here: dict[str, float | None]) -> dict[str, float | str]:
     """Return what the call has to name: inputs that nothing else gives, or that are set for it."""
     typical, found = _typical(), {}
     own = {
@@ -83,7 +91,7 @@ def _given(formula: Formula) -> dict[str, float | str]:
     for q in formula.inputs:
         if q.name in own:
             found[q.name] = own[q.name]
-        elif q.default is None and _here().get(q.name) is None:
+        elif q.default is None and here.get(q.name) is None:
             middle = q.upper / 2 if q.upper is not None else typical["unit"].get(q.unit)
             if (value := typical["any"].get(q.name, middle)) is None:
                 raise WorkedCallError(
@@ -109,12 +117,14 @@ def worked(formula: Formula) -> WorkedCall:
     Raises WorkedCallError, which names the formula and the input, where an input has no value, and
     where the result is not finite.
     """
-    given = _given(formula)
+    model = _model(formula)
+    here = _values(model)
+    given = _given(formula, here)
     usual = {q.name: q.default for q in formula.inputs if q.default is not None}
-    known = {q.name: _here().get(q.name) for q in formula.inputs}
+    known = {q.name: here.get(q.name) for q in formula.inputs}
     takes_here = any(known[name] is not None and name not in given for name in known)
     try:
-        result = formula(_here(), **given) if takes_here else formula(**given)
+        result = formula(here, **given) if takes_here else formula(**given)
         values = {
             q.name: q.check({**usual, **known, **given}[q.name] or usual.get(q.name, 0.0))
             for q in formula.inputs
@@ -130,8 +140,12 @@ def worked(formula: Formula) -> WorkedCall:
     call = _call(formula.name, ["here"] * takes_here + settings)
     loads = ["from handful import scenario"] * takes_here
     loads += [f"from {formula.module} import {formula.name}", ""]
-    code = "\n".join([*loads, *[HERE] * takes_here, call])
+    code = "\n".join([*loads, *[_assigned(model)] * takes_here, call])
     return WorkedCall(code, given, values, result, shown(result, formula.gives.unit))
+
+
+def _assigned(model: str) -> str:
+    return f'here = scenario.values(hardware="{HARDWARE}", model="{model}")'
 
 
 def _call(name: str, arguments: list[str]) -> str:
