@@ -25,7 +25,8 @@ def _add_report(command) -> None:
         "Writes into FOLDER: grades.csv, report.html, feedback/ and feedback.zip, lms/ (Canvas, "
         "Moodle, Gradescope, JSON),\n"
         "and rubric.csv with the answers in written/: fill its column points, run this again, and "
-        "they count.",
+        "they count.\n"
+        "What adjustments.csv says of points, excuses and late work counts too.",
     )
     parser.add_argument(
         "folder", metavar="FOLDER", help="the folder that 'handful assign grade' wrote"
@@ -33,7 +34,8 @@ def _add_report(command) -> None:
     parser.add_argument(
         "--class-list",
         metavar="FILE",
-        help="the class as the LMS exports it (CSV), so that its ids stand in the files for it",
+        help="the class as the LMS exports it (CSV), so that its ids stand in the files for it; "
+        "kept there for the next time",
     )
     parser.add_argument(
         "--partial",

@@ -34,15 +34,20 @@ def as_csv(
 ) -> bytes:
     """Return CSV in UTF-8, with the line ends of RFC 4180.
 
-    With `mark`, it begins with the byte order mark by which Excel knows UTF-8.
+    With `mark`, it begins with the byte order mark by which Excel knows UTF-8.  A cell that is a
+    float is ours, and stands as the number that it is, with its sign.
     """
+    from .html_report import number
+
     out = io.StringIO(newline="")
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\r\n")
     for row in (head, *rows):
         # A dash alone after a comma is nothing to run, and Moodle's mark for no grade.
         writer.writerow(
             [
-                cell
+                number(cell)
+                if isinstance(cell, float)
+                else cell
                 if place and cell == "-" and delimiter == ","
                 else escape_cell(limit_marks(str(cell)[:MOST]), delimiter)
                 for place, cell in enumerate(row)

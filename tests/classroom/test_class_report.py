@@ -198,11 +198,14 @@ def test_the_table_of_grades_has_every_number(tmp_path):
         "possible",
         "waiting",
         "rubric points",
+        "adjusted",
+        "late",
         "total",
         "out of",
         *assignment().questions,
         "misconceptions",
         "notices",
+        "adjustments",
         "submission",
     ]
     assert len(rows) == len(CLASS)
@@ -752,7 +755,7 @@ def test_a_megabyte_of_text_makes_no_megabyte_of_page(tmp_path):
 def formulas(data: bytes):
     """Return what a spreadsheet would run of a table, whichever its list separator is.
 
-    A dash alone is Moodle's mark for no grade.
+    A dash alone is Moodle's mark for no grade, and a number with a sign is a number.
     """
     text = data.decode("utf-8-sig")
     return [
@@ -760,7 +763,7 @@ def formulas(data: bytes):
         for separator in ",;\t"
         for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         for cell in row
-        if re.match(rf'[\s"]*[=+\-@{WIDE}]', cell) and cell != "-"
+        if re.match(rf'[\s"]*[=+\-@{WIDE}]', cell) and not re.fullmatch(r"-(\d+(\.\d+)?)?", cell)
     ]
 
 
@@ -805,6 +808,8 @@ def test_no_separator_within_a_cell_makes_a_formula(tmp_path):
         found = list(tmp_path.rglob("*.csv"))
         assert {path.name for path in found} == {
             "grades.csv",
+            ".grades-written.csv",
+            "adjustments.csv",
             "rubric.csv",
             "canvas.csv",
             "moodle.csv",

@@ -24,6 +24,7 @@ import pytest
 
 from handful_classroom import build_command, html_report, tables
 from handful_classroom.grading import (
+    adjustments,
     grade,
     grades,
     notebook_reader,
@@ -181,6 +182,8 @@ def uses(name: str, tree: ast.Module) -> list[str]:
 SOURCE = "reads the source of an assignment, which the teacher writes"
 BOOK = "reads the book's own sources and names"
 NEVER = {
+    "handful_classroom.grading.adjustments _AMOUNT": "reads the teacher's table",
+    "handful_classroom.grading.adjustments _RULE": "reads the teacher's table",
     "handful_classroom.release.cells _FENCE": SOURCE,
     "handful_classroom.release.cells _BEGIN, _END, _INLINE 1": SOURCE,
     "handful_classroom.release.cells _BEGIN, _END, _INLINE 2": SOURCE,
@@ -243,6 +246,15 @@ EXPRESSION = next(
     if question.kind == "expression"
 )
 MEETS: dict[str, Attacks] = {
+    "handful_classroom.grading.adjustments _MOODLE_LATE": (
+        adjustments.late_in,
+        [pump("1 day "), pump("- 1 day"), pump("- 1 d 1 h "), pump("1")],
+    ),
+    "handful_classroom.grading.adjustments _DURATION": (
+        adjustments.seconds,
+        [pump("1 day "), pump("1d,"), pump("1"), pump(" ")],
+    ),
+    "handful_classroom.grading.adjustments seconds": (adjustments.seconds, [pump("1d1h ")]),
     "handful_classroom.sandbox.protocol _ADDRESS": (
         protocol.without_addresses,
         [pump("0x"), pump(" 0x1234"), pump("a", " 0x"), pump(" 0xabcde")],

@@ -3,7 +3,8 @@
 Every file is the same to the byte when nothing has changed.  What each system reads:
 
 * Canvas takes the columns of its own gradebook export, a second row ``Points Possible``, and finds
-  a student by ``ID``, else by the SIS columns, else by name; an empty cell changes nothing.
+  a student by ``ID``, else by the SIS columns, else by name; an empty cell changes nothing, and
+  ``EX`` excuses.
   (``lib/gradebook_importer.rb`` in instructure/canvas-lms.)
 * Moodle asks which column names the user; one unknown user stops its whole import; ``-`` is no
   grade.  Where feedback is imported, the grade has to be imported with it.  (docs.moodle.org, Grade
@@ -16,16 +17,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from handful.units import plural
 
 from .. import tables
 from ..html_report import file_name, number
-from . import rubric, store
+from . import adjustments, hand_edited, rubric, store
+from .adjustments import TOTAL, Adjustments, Change, Late
 from .rubric import Line
+from .submissions import CAME_LATE
 
 STATUSES = ("ok", "wrong", "missing", "error", "timeout", "killed", "ungradable")
 # Columns by which the lists of a class, as LMSs export them, name a student.
+CLASS_LIST = "class-list.csv"
 NAMED_BY = (
     "id",
     "sis user id",
@@ -44,6 +50,7 @@ NAMED_BY = (
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("Username", "ID number", "Email address")
 MOST_IDS = 100_000
+NOTHING_CHANGED = Adjustments()
 TRACED = ("assignment", "edition", "library", "submission", "signature", "status")
 
 
@@ -68,10 +75,12 @@ def summary(total: float, possible: float, waiting: float = 0.0, answers: int = 
 
 @dataclass(frozen=True)
 class Grade:
-    """A student's result, with the points that the teacher gave by the rubric."""
+    """A student's result, with the points of the rubric and what the teacher changed."""
 
     result: Mapping
     lines: tuple[Line, ...] = ()
+    changes: tuple[Change, ...] = ()
+    late: Late | None = None
 
     @property
     def student(self) -> str:
@@ -89,14 +98,65 @@ class Grade:
         return round(sum(line.points or 0 for line in self.lines), 2)
 
     @property
+    def excused(self) -> bool:
+        """Return whether the teacher excused the student: there is no grade then."""
+        return any(change.kind == "excused" for change in self.changes)
+
+    @property
+    def set_total(self) -> float | None:
+        """Return the total that the teacher set, None where none was."""
+        return next((one.points for one in self._of(TOTAL) if one.kind == "set"), None)
+
+    def _of(self, question: str) -> list[Change]:
+        return [change for change in self.changes if change.question == question]
+
+    @property
     def waiting(self) -> float:
-        """Return the possible points of rubric lines that the teacher has not filled."""
-        return round(sum(line.possible for line in self.lines if line.points is None), 2)
+        """Return the possible points of rubric lines that the teacher has not filled.
+
+        Those of a question or a total that the teacher set do not wait.
+        """
+        if self.set_total is not None:
+            return 0.0
+        given = {change.question for change in self.changes if change.kind == "set"}
+        return round(
+            sum(
+                line.possible
+                for line in self.lines
+                if line.points is None and line.question not in given
+            ),
+            2,
+        )
+
+    @property
+    def penalty(self) -> float:
+        """Return the points that lateness costs; none of a total that the teacher set."""
+        late = self.late.penalty if self.late and self.set_total is None else 0.0
+        return min(late, max(0.0, self._before_penalty))
+
+    @property
+    def _before_penalty(self) -> float:
+        added = sum(change.points for change in self._of(TOTAL) if change.kind == "add")
+        if self.set_total is not None:
+            return self.set_total + added
+        return added + sum(self._so_far(part) for part in self.result["questions"])
+
+    def _so_far(self, part: Mapping) -> float:
+        """Return a question's points, or those of the rubric lines filled by now."""
+        points = question_points(self, part["name"])
+        if points is not None:
+            return points
+        return sum(line.points or 0 for line in self.lines if line.question == part["name"])
 
     @property
     def total(self) -> float:
-        """Return the points from checks and teacher."""
-        return round(self.points + self.rubric, 2)
+        """Return the points from checks and teacher, with all changes, never below 0."""
+        return round(max(0.0, self._before_penalty - self.penalty), 2)
+
+    @property
+    def adjusted(self) -> float:
+        """Return what the teacher's changes come to, without lateness."""
+        return round(self.total + self.penalty - self.points - self.rubric, 2)
 
     @property
     def possible(self) -> float:
@@ -110,17 +170,38 @@ class Grade:
 
     @property
     def graded(self) -> bool:
-        """Return whether there is a grade at all: something came, and it could be read."""
-        return self.handed_in and self.result["status"] != "ungradable"
+        """Return whether there is a grade at all.
+
+        Something came that could be read, or the teacher set a total; and nobody is excused.
+        """
+        read = self.handed_in and self.result["status"] != "ungradable"
+        return (read or self.set_total is not None) and not self.excused
 
     @property
     def final(self) -> bool:
-        """Return whether the grade is complete: graded, and no rubric line is empty."""
-        return self.graded and not any(line.points is None for line in self.lines)
+        """Return whether the grade is complete: graded, and nothing waits for the teacher."""
+        return self.graded and not self.waiting
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what the teacher changed, in sentences that begin with what they are about."""
+        said = [
+            change.says if change.question == TOTAL else f"{change.question}: {change.says}"
+            for change in self.changes
+        ]
+        late = self.late.says if self.late and self.set_total is None else ""
+        return [*said, *filter(None, [late])]
 
     @property
     def says(self) -> str:
         """Return the sentence of this grade, or the reason why there is none."""
+        if self.excused:
+            return next(change.says for change in self.changes if change.kind == "excused")
+        return " ".join([self.sum_says, *self.notes]) if self.graded else self.sum_says
+
+    @property
+    def sum_says(self) -> str:
+        """Return the sentence of the points alone, or the reason why there are none."""
         if not self.graded:
             return str(self.result["says"])
         return summary(
@@ -131,42 +212,84 @@ class Grade:
         )
 
 
-def gather(results: Iterable[Mapping], lines: Iterable[Line]) -> list[Grade]:
-    """Combine results with rubric lines, in the order of the results."""
+def gather(
+    results: Iterable[Mapping],
+    lines: Iterable[Line],
+    adjusted: Adjustments = NOTHING_CHANGED,
+    listed: Mapping[str, Mapping[str, str]] = {},
+) -> list[Grade]:
+    """Combine results with rubric lines and the teacher's changes, in the order of the results.
+
+    `listed` is the class list, whose column Status says in Moodle how late a submission came.
+    """
     own: dict[str, list[Line]] = {}
     for line in lines:
         own.setdefault(line.student, []).append(line)
-    return [Grade(result, tuple(own.get(result["student"], ()))) for result in results]
+    found = []
+    for result in results:
+        student = result["student"]
+        grade = Grade(result, tuple(own.get(student, ())), adjusted.of(student))
+        by = adjustments.late_in((listed_as(listed, student) or {}).get("status", ""))
+        late = by is not None or CAME_LATE in result["notices"]
+        found.append(
+            replace(grade, late=adjusted.lateness(student, late, by, grade.possible))
+            if grade.handed_in
+            else grade
+        )
+    return found
 
 
-def question_points(grade: Grade, name: str) -> float | None:
-    """Return the points of one question.
+def question_points(grade: Grade, name: str, changed: bool = True) -> float | None:
+    """Return the points of one question, with the teacher's changes or without.
 
     They are None where some of the teacher's are missing, or the question was not graded.
     """
     part = next((part for part in grade.result["questions"] if part["name"] == name), None)
     if part is None:
         return None
+    raw = _raw_points(grade, part)
+    return _changed(grade, part, raw) if changed else raw
+
+
+def _raw_points(grade: Grade, part: Mapping) -> float | None:
     if part["status"] != "waiting":
         return float(part["points"])
-    own = [line.points for line in grade.lines if line.question == name]
+    own = [line.points for line in grade.lines if line.question == part["name"]]
     filled = [points for points in own if points is not None]
     return round(sum(filled), 2) if own and len(filled) == len(own) else None
 
 
+def _changed(grade: Grade, part: Mapping, points: float | None) -> float | None:
+    """Return a question's points with the teacher's changes, from none to all of them."""
+    most = float(part["possible"]) or sum(
+        line.possible for line in grade.lines if line.question == part["name"]
+    )
+    for change in grade.changes:
+        if change.question != part["name"]:
+            continue
+        if change.kind == "set":
+            points = change.points
+        elif points is not None:
+            points = min(max(0.0, points + change.points), most)
+    return None if points is None else round(points, 2)
+
+
 def question_says(grade: Grade, part: Mapping) -> str:
-    """Return what is said of one question.
+    """Return what is said of one question, and what the teacher changed about it.
 
     Where the teacher has read the answer, that is the points of each line of the rubric.
     """
     if part["status"] != "waiting" or question_points(grade, part["name"]) is None:
-        return str(part["says"] or "")
-    return "\n".join(
-        f"{number(line.points)} of {number(line.possible)}: "
-        f"{line.text}{f' ({line.comment})' if line.comment else ''}"
-        for line in grade.lines
-        if line.question == part["name"] and line.points is not None
-    )
+        says = str(part["says"] or "")
+    else:
+        says = "\n".join(
+            f"{number(line.points)} of {number(line.possible)}: "
+            f"{line.text}{f' ({line.comment})' if line.comment else ''}"
+            for line in grade.lines
+            if line.question == part["name"] and line.points is not None
+        )
+    changes = [change.says for change in grade.changes if change.question == part["name"]]
+    return "\n".join(filter(None, [says, *changes]))
 
 
 def class_list(path: Path) -> dict[str, dict[str, str]]:
@@ -253,20 +376,26 @@ def write(
         One result for each student; by default those of the class as last graded.
     roster : Path, optional
         A list of the class as the LMS exports it, so that its own ids stand in the files for it.
+        It is kept as class-list.csv, and serves again where none is named.
     partial : bool
         Give an LMS the points so far, too, where rubric lines are still to be filled.
     """
+    roster = _kept_list(folder, roster)
     listed = class_list(roster) if roster else {}
     results = list(store.results(folder) if results is None else results)
+    students = [result["student"] for result in results]
+    adjusted = adjustments.read(folder, assignment, students, _names(listed, students))
     lines, notes = rubric.write(folder, assignment, results)
-    grades = gather(results, lines)
+    grades = gather(results, lines, adjusted, listed)
+    notes += _late_notes(grades, adjusted)
+    notes += _unsuited(grades)
     if old := sum(result["edition"] != assignment.edition for result in results):
         notes.append(
             f"{old} of {len(results)} results are of another edition of {assignment.name} than "
             "the source has now; grade again."
         )
     notes += _editions(assignment, results)
-    tables.write_atomically(folder / "grades.csv", as_table(assignment, grades))
+    notes += hand_edited.write(folder, as_table(assignment, grades))
     lms = folder / "lms"
     unknown = dict.fromkeys(
         grade.student for grade in grades if listed and listed_as(listed, grade.student) is None
@@ -299,6 +428,80 @@ def write(
             f"{', '.join([*unknown][:5])}{' …' if len(unknown) > 5 else ''}."
         )
     return grades, notes
+
+
+def _kept_list(folder: Path, roster: Path | None) -> Path | None:
+    """Return the class list that counts: the one that is named, else the one named last."""
+    kept = folder / CLASS_LIST
+    if roster is None:
+        return kept if kept.exists() else None
+    if roster.resolve() != kept.resolve():
+        class_list(roster)  # one that cannot be read is not kept
+        tables.write_atomically(kept, roster.read_bytes())
+    return roster
+
+
+def _names(listed: Mapping[str, Mapping[str, str]], students: Iterable[str]) -> dict[str, str]:
+    """Return the other names of students, as the class list has them, with their ids."""
+    rows = {id(row): student for student in students if (row := listed_as(listed, student))}
+    return {name: rows[id(row)] for name, row in listed.items() if id(row) in rows}
+
+
+def _late_notes(grades: Sequence[Grade], adjusted: Adjustments) -> list[str]:
+    """Return sentences about late work for which the teacher's table says too little."""
+    late = [grade for grade in grades if grade.late and grade.late.days]
+    unknown = [grade for grade in late if grade.late and grade.late.seconds is None]
+    if not late:
+        return []
+    if adjusted.rule is None:
+        return [
+            f"{plural(len(late), 'submission')} came late, and nothing is taken off: "
+            f"{adjustments.NAME} has no rule for that, such as the row *,late,10% a day."
+        ]
+    if not unknown:
+        return []
+    who = ", ".join(grade.student for grade in unknown[:5])
+    return [
+        f"{plural(len(unknown), 'file')} came late by {'its name' if len(unknown) == 1 else 'name'}"
+        f", which does not say by how much, and counts as one day: {who}"
+        f"{' …' if len(unknown) > 5 else ''}.  A row such as {unknown[0].student},late,2 days in "
+        f"{adjustments.NAME} says more."
+    ]
+
+
+def _unsuited(grades: Iterable[Grade]) -> list[str]:
+    """Return sentences about a student's rows that change less than they say, or nothing."""
+    notes = []
+    for grade in grades:
+        parts = {part["name"]: part for part in grade.result["questions"]}
+        for change in grade.changes:
+            where = f"{adjustments.NAME}, row {change.row}"
+            if change.everybody or change.kind == "excused":
+                continue
+            if change.question != TOTAL and change.question not in parts:
+                notes.append(
+                    f"{where} does not count: nothing of {grade.student}'s was graded question by "
+                    "question; a row about the total, such as 'to 5', gives a grade."
+                )
+            elif change.question == TOTAL and change.kind == "add" and not grade.graded:
+                notes.append(
+                    f"{where} does not count: {grade.student} has no grade to change; 'to 5' gives "
+                    "one."
+                )
+            elif change.question != TOTAL and change.kind == "add":
+                points = question_points(grade, change.question)
+                raw = question_points(grade, change.question, changed=False)
+                asked = sum(one.points for one in grade.changes if one.question == change.question)
+                sets = any(
+                    one.kind == "set" for one in grade.changes if one.question == change.question
+                )
+                if raw is None or points is None or sets or round(raw + asked, 2) == points:
+                    continue
+                notes.append(
+                    f"{where}: {change.question} of {grade.student} stays within its "
+                    f"points and becomes {number(points)}, not {number(raw + asked)}."
+                )
+    return notes
 
 
 def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
@@ -354,11 +557,14 @@ def as_table(assignment, grades: Iterable[Grade]) -> bytes:
         "possible",
         "waiting",
         "rubric points",
+        "adjusted",
+        "late",
         "total",
         "out of",
         *names,
         "misconceptions",
         "notices",
+        "adjustments",
         "submission",
     ]
     rows = []
@@ -376,19 +582,24 @@ def as_table(assignment, grades: Iterable[Grade]) -> bytes:
                 number(result["possible"]),
                 number(grade.waiting),
                 number(grade.rubric) if grade.lines else "",
-                number(grade.total),
+                grade.adjusted or "",
+                -grade.penalty or "",
+                "excused" if grade.excused else number(grade.total),
                 number(grade.possible),
                 *("" if value is None else number(value) for value in each),
                 "; ".join(misconceptions),
                 tables.one_line("; ".join(map(str, result["notices"]))),
+                " ".join(grade.notes),
                 result["submission"] or "",
             ]
         )
     return tables.as_csv(head, rows, mark=True)
 
 
-def _mark(grade: Grade, partial: bool, none: str) -> str:
+def _mark(grade: Grade, partial: bool, none: str, excused: str) -> str:
     """Return a grade for an LMS, or `none` (not 0) where nothing came or could be read."""
+    if grade.excused:
+        return excused
     return number(grade.total) if grade.final or (partial and grade.graded) else none
 
 
@@ -409,7 +620,7 @@ def canvas(
         who = [row.get(column.casefold(), "") for column in CANVAS]
         if not any(who[1:4]):  # a list that is none of Canvas'
             who = [row.get("name") or grade.student, "", "", grade.student, ""]
-        rows.append([*map(tables.one_line, who), _mark(grade, partial, "")])
+        rows.append([*map(tables.one_line, who), _mark(grade, partial, "", "EX")])
     return tables.as_csv(head, rows)
 
 
@@ -426,7 +637,11 @@ def moodle(
         row = listed_as(listed, grade.student) or {}
         who = [row.get(key.casefold(), "") for key in keys] if keys else [grade.student]
         rows.append(
-            [*map(tables.one_line, who), _mark(grade, partial, "-"), tables.one_line(grade.says)]
+            [
+                *map(tables.one_line, who),
+                _mark(grade, partial, "-", "-"),
+                tables.one_line(grade.says),
+            ]
         )
     return tables.as_csv(
         [*(keys or ["Username"]), tables.one_line(assignment.title), "Feedback comments"], rows
@@ -490,6 +705,10 @@ def as_json(assignment, grades: Iterable[Grade]) -> bytes:
             "total": grade.total,
             "possible": grade.possible,
             "final": grade.final,
+            "excused": grade.excused,
+            "adjusted": grade.adjusted,
+            "late": -grade.penalty,
+            "adjustments": grade.notes,
             "questions": {
                 part["name"]: question_points(grade, part["name"])
                 for part in grade.result["questions"]

@@ -46,6 +46,7 @@ MOST_FILES = 200_000  # of one class
 MOST_DIRECTORY = 100_000_000  # bytes of a zip's own list of files
 MOST_PACKED = 200  # a file in a zip, large as that, may be so many times its packed size
 DEEPEST = 6
+CAME_LATE = "It came late, as the file's name says."
 LONGEST_NAME = 120
 MOST_READ = (
     1_000  # characters of a name that are composed, which takes the square of the marks on a letter
@@ -709,7 +710,7 @@ def _chosen(
         files = [file for file in files if file.path[0] == assignment]
     names = {id(file): shown("/".join(file.path)) for file in files}
     notebooks = [file for file in files if file.path[-1].lower().endswith(".ipynb")]
-    notice += ("It came late, as the file's name says.",) if late else ()
+    notice += (CAME_LATE,) if late else ()
     zips = [file for file in files if file.path[-1].lower().endswith(".zip") and not file.refused]
     if not notebooks and len(zips) == 1:
         packed = names[id(zips[0])]

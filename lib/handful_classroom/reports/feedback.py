@@ -108,9 +108,9 @@ def student_page(assignment, grade: Grade, site: str = "") -> str:
     """Return the page of one student."""
     result = grade.result
     status = result["status"]
-    says = [OUTCOMES.get(status, ""), grade.says]
-    if status == "ungradable" and grade.says:
-        says = says[1:]
+    says = [OUTCOMES.get(status, ""), grade.sum_says]
+    if status == "ungradable" or grade.excused:
+        says = [grade.sum_says if not grade.excused else ""]
     parts = [
         f'<header><p class="note">{shown(grade.student, 200)}</p>'
         f"<h1>{shown(assignment.title, 300)}</h1></header>",
@@ -118,6 +118,8 @@ def student_page(assignment, grade: Grade, site: str = "") -> str:
         _score(grade),
     ]
     parts += [f"<p>{shown(text, 2000)}</p>" for text in dict.fromkeys(filter(None, says))]
+    if changes := _changes(grade):
+        parts.append(changes)
     if result["notices"]:
         notices = "".join(f"<li>{shown(text, 2000)}</li>" for text in result["notices"])
         parts.append(f'<div class="card wait"><h3>To know</h3><ul>{notices}</ul></div>')
@@ -128,7 +130,19 @@ def student_page(assignment, grade: Grade, site: str = "") -> str:
     return page(f"{assignment.title}: {grade.student}", "\n".join(parts), SVG_STYLE)
 
 
+def _changes(grade: Grade) -> str:
+    """Return what the teacher changed of the total; a question's changes stand at the question."""
+    asked = {part["name"] for part in grade.result["questions"]}
+    about = [note for note in grade.notes if note.partition(":")[0] not in asked]
+    if not about:
+        return ""
+    listed = "".join(f"<li>{shown(text, 2000)}</li>" for text in about)
+    return f'<div class="card wait"><h3>Changed by your teacher</h3><ul>{listed}</ul></div>'
+
+
 def _score(grade: Grade) -> str:
+    if grade.excused:
+        return '<p><strong class="good">Excused.</strong></p>'
     if not grade.graded:
         return '<p><strong class="bad">No grade yet.</strong></p>'
     possible, got = grade.possible - grade.waiting, grade.total
@@ -195,6 +209,11 @@ def _question(assignment, grade: Grade, part: Mapping, site: str) -> str:
         )
     if part.get("text"):
         body.append(f'<div class="answer">{shown(part["text"])}</div>')
+    body += [
+        f"<p>Your teacher: {shown(change.says, 1000)}</p>"
+        for change in grade.changes
+        if change.question == part["name"]
+    ]
     if lines:
         body.append("<ul>" + "".join(_line(line) for line in lines) + "</ul>")
     return f'<section class="card {kind}">\n' + "\n".join(body) + "\n</section>"

@@ -170,7 +170,7 @@ def _item(question, grades: Sequence[Grade]) -> Item:
         for grade in grades
     ]
     known = [
-        (grade, part["status"], question_points(grade, question.name))
+        (grade, part["status"], question_points(grade, question.name, changed=False))
         for grade, part in parts
         if part
     ]

@@ -1,0 +1,362 @@
+"""Read what a teacher changes by hand: points, excuses, lateness and extensions.
+
+They stand in ``adjustments.csv`` beside the results, a row each, and count whenever grades are
+written.  The file is the teacher's: it is made once, with its head alone, and only read from then
+on.
+
+>>> amount("1,5", 3, "row 2"), amount("to 2", 3, "row 2"), amount("-1", 3, "row 2")
+(('add', 1.5), ('set', 2.0), ('add', -1.0))
+>>> seconds("1 day 2 hours"), seconds("30 mins")
+(93600.0, 1800.0)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from handful.nearest import nearest
+from handful.units import plural
+from handful_study.student import canonical
+
+from .. import tables
+from ..html_report import number
+
+NAME = "adjustments.csv"
+HEAD = ("student", "question", "points", "reason")
+EVERYBODY = "*"
+TOTAL, LATE, EXTENSION = "total", "late", "extension"
+DAY = 86_400.0
+_UNITS = {"y": 365 * DAY, "w": 7 * DAY, "d": DAY, "h": 3600.0, "m": 60.0, "s": 1.0}
+_NUMBER = r"[0-9]{1,9}(?:[.,][0-9]{1,9})?"
+# Words as a teacher writes them, and as Moodle does: days, hours, mins, secs.
+_PART = rf"({_NUMBER}) ?(years?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?|[wdhms])"
+_DURATION = re.compile(rf"{_PART}(?:,? {_PART})*", re.IGNORECASE)
+_MOODLE_LATE = re.compile(rf"(?:^|- )({_PART}(?: {_PART})*) late(?= -|$)")
+_AMOUNT = re.compile(rf"(to )?([+-]?{_NUMBER})", re.IGNORECASE)
+_RULE = re.compile(
+    rf"-?({_NUMBER}) ?(%|points?)? ?(?:a|per|/) ?day"
+    rf"(?:,? (?:at most|up to|max) ({_NUMBER}) ?(%|points?)?)?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a question's points or of the total.
+
+    `kind` is "add", "set" or "excused"; the reason is shown to the student.
+    """
+
+    question: str
+    kind: str
+    points: float
+    reason: str
+    row: str
+    everybody: bool = False
+
+    @property
+    def says(self) -> str:
+        """Return the change in words, with its reason.
+
+        >>> Change("total", "add", -1, "no names on the axes", "2").says
+        '−1 point: no names on the axes.'
+        >>> Change("step_time", "set", 3, "", "2").says
+        'Set to 3 points.'
+        """
+        if self.kind == "excused":
+            what = "Excused"
+        elif self.kind == "set":
+            what = f"Set to {plural(float(number(self.points)), 'point')}"
+        else:
+            sign = "−" if self.points < 0 else "+"
+            what = f"{sign}{plural(float(number(abs(self.points))), 'point')}"
+        reason = self.reason.rstrip(".")
+        return f"{what}: {reason}." if reason else f"{what}."
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What each day costs that has begun, and the most that lateness costs.
+
+    Each is a share of all points of the assignment where `share` says so, else points.
+    """
+
+    a_day: float
+    share: bool
+    most: float = math.inf
+    most_share: bool = True
+    reason: str = ""
+
+    def penalty(self, days: int, possible: float) -> float:
+        """Return the points that so many days cost.
+
+        >>> Rule(0.1, True, 0.25).penalty(2, 20), Rule(0.1, True, 0.25).penalty(4, 20)
+        (4.0, 5.0)
+        """
+        most = self.most * possible if self.most_share else self.most
+        return min(days * self.a_day * (possible if self.share else 1), most, possible)
+
+
+@dataclass(frozen=True)
+class Late:
+    """How late a submission came, beyond its extension, and what that costs.
+
+    `seconds` is None where the platform said only that it was late: that counts as one day.
+    """
+
+    seconds: float | None
+    extension: float
+    penalty: float
+    reason: str = ""
+
+    @property
+    def days(self) -> int:
+        """Return the days that had begun when it came."""
+        if self.seconds is None:
+            return 0 if self.extension else 1
+        return max(0, math.ceil((self.seconds - self.extension) / DAY))
+
+    @property
+    def says(self) -> str:
+        """Return the lateness in words; "" where it came within its extension.
+
+        >>> Late(1.2 * DAY, 0, 3).says, Late(3600, DAY, 0).says
+        ('−3 points: 2 days late.', '')
+        """
+        if not self.days:
+            return ""
+        beyond = " beyond the extension" if self.extension else ""
+        late = f"{plural(self.days, 'day')} late{beyond}"
+        if not self.penalty:
+            return f"{late}.".capitalize()
+        because = f" ({self.reason.rstrip('.')})" if self.reason else ""
+        return f"−{plural(float(number(self.penalty)), 'point')}: {late}{because}."
+
+
+@dataclass(frozen=True)
+class Adjustments:
+    """The rows of the table, by whom they concern."""
+
+    everybody: tuple[Change, ...] = ()
+    own: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    rule: Rule | None = None
+    late: Mapping[str, float] = field(default_factory=dict)
+    extensions: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, student: str) -> tuple[Change, ...]:
+        """Return the changes for a student: what is set first, a student's own before all's."""
+        own = self.own.get(student, ())
+        sets = {change.question for change in own if change.kind == "set"}
+        everybody = [
+            one for one in self.everybody if not (one.kind == "set" and one.question in sets)
+        ]
+        return tuple(sorted((*everybody, *own), key=lambda change: change.kind != "set"))
+
+    def lateness(self, student: str, late: bool, by: float | None, possible: float) -> Late | None:
+        """Return a student's lateness; None where it came in time.
+
+        Parameters
+        ----------
+        late : bool
+            Whether the platform says so.
+        by : float or None
+            How late it says, in seconds.
+        possible : float
+            All points of the assignment.
+        """
+        if student in self.late:
+            late, by = self.late[student] > 0, self.late[student]
+        if not late:
+            return None
+        extension = self.extensions.get(student, self.extensions.get(EVERYBODY, 0.0))
+        came = Late(by, extension, 0.0)
+        if self.rule is None:
+            return came
+        penalty = round(self.rule.penalty(came.days, possible), 2)
+        return Late(by, extension, penalty, self.rule.reason)
+
+
+def late_in(status: str) -> float | None:
+    """Return how late Moodle's column Status says that a submission came, in seconds.
+
+    >>> late_in("Submitted for grading - 1 day 2 hours late - Graded") / 3600
+    26.0
+    >>> late_in("No submission - Assignment is overdue by: 3 days") is None
+    True
+    """
+    found = _MOODLE_LATE.search(status[:500])
+    return seconds(found[1]) if found else None
+
+
+def seconds(text: str) -> float | None:
+    """Return a duration in seconds, None where the text is none."""
+    text = " ".join(text.split())[:200]
+    if not _DURATION.fullmatch(text):
+        return None
+    return sum(
+        _float(many) * _UNITS[unit[0].lower()]
+        for many, unit in re.findall(_PART, text, re.IGNORECASE)
+    )
+
+
+def amount(text: str, most: float, where: str) -> tuple[str, float]:
+    """Return ("add" or "set", points) of a cell.
+
+    Raises
+    ------
+    TableError
+        Where it is neither points to add nor points to set, or sets more than `most`.
+    """
+    found = _AMOUNT.fullmatch(" ".join(text.split()).replace("\u2212", "-"))
+    if not found:
+        raise tables.TableError(
+            f"{where}, column points: {text.strip()[:40]!r} is no change of points; write 2 to add "
+            "two, -1 to take one, or 'to 3' to set them."
+        )
+    points = _float(found[2])
+    if not found[1]:
+        return "add", points
+    if not 0 <= points <= most:
+        raise tables.TableError(
+            f"{where}, column points: {text.strip()[:40]!r} is not within 0 to {number(most)}."
+        )
+    return "set", points
+
+
+def read(
+    folder: Path, assignment, students: Iterable[str], names: Mapping[str, str] = {}
+) -> Adjustments:
+    """Read the table of a results folder; make it, with its head alone, where there is none.
+
+    Parameters
+    ----------
+    folder : Path
+        Where results/ is.
+    assignment
+        The assignment, for its questions and their points.
+    students : iterable of str
+        The ids of all results.
+    names : mapping, optional
+        Other names of students, such as those of a class list, with their ids.
+
+    Raises
+    ------
+    TableError
+        Where a row cannot be understood; the sentence names the row and what is allowed.
+    """
+    path = folder / NAME
+    if not path.exists():
+        tables.write_atomically(path, tables.as_csv(HEAD, [], mark=True))
+        return Adjustments()
+    known = {canonical(name): student for name, student in names.items()}
+    known |= {canonical(student): student for student in students}
+    everybody: list[Change] = []
+    own: dict[str, list[Change]] = {}
+    rule: Rule | None = None
+    late: dict[str, float] = {}
+    extensions: dict[str, float] = {}
+    for row in tables.read(path, HEAD)[0]:
+        where = f"{NAME}, row {row['']}"
+        student, about = _student(row["student"], known, where), row["question"].strip()
+        if about.lower() == LATE and student == EVERYBODY:
+            if rule:
+                raise tables.TableError(f"{where}: a rule for late work stands above already.")
+            rule = _rule(row, where)
+        elif about.lower() in (LATE, EXTENSION):
+            found = late if about.lower() == LATE else extensions
+            if student in found:
+                raise tables.TableError(
+                    f"{where}: {row['student'].strip()!r} has a row {about.lower()} above already."
+                )
+            found[student] = _duration(row["points"], where)
+        else:
+            change = _change(row, about, student, assignment, where)
+            mine = everybody if student == EVERYBODY else own.setdefault(student, [])
+            if change.kind != "add" and any(
+                (one.question, one.kind) == (change.question, change.kind) for one in mine
+            ):
+                raise tables.TableError(
+                    f"{where}: {change.question} of {row['student'].strip()!r} is "
+                    f"{change.kind} above already; keep one."
+                )
+            mine.append(change)
+    return Adjustments(
+        tuple(everybody),
+        {student: tuple(changes) for student, changes in own.items()},
+        rule,
+        late,
+        extensions,
+    )
+
+
+def _student(cell: str, known: Mapping[str, str], where: str) -> str:
+    name = cell.strip()
+    if name == EVERYBODY:
+        return EVERYBODY
+    if not name:
+        raise tables.TableError(
+            f"{where}: the column student is empty; write an id, or {EVERYBODY} for everybody."
+        )
+    if canonical(name) not in known:
+        near = f"; the nearest are: {nearest(name, known.values())}" if known else ""
+        raise tables.TableError(
+            f"{where}: {name[:60]!r} is no student of these results{near}.  With --roster, those "
+            "who handed in nothing are among them too."
+        )
+    return known[canonical(name)]
+
+
+def _change(row: Mapping[str, str], about: str, student: str, assignment, where: str) -> Change:
+    reason = tables.one_line(row["reason"])
+    questions = {name.lower(): name for name in assignment.questions}
+    name = TOTAL if about.lower() == TOTAL else questions.get(about.lower())
+    if name is None:
+        raise tables.TableError(
+            f"{where}: {about[:60]!r} is no question; there are "
+            f"{', '.join([*assignment.questions, TOTAL, LATE, EXTENSION])}."
+        )
+    if name == TOTAL and row["points"].strip().lower() == "excused":
+        return Change(name, "excused", 0.0, reason, row[""], student == EVERYBODY)
+    most = (
+        sum(float(one.points) for one in assignment.questions.values())
+        if name == TOTAL
+        else float(assignment.questions[name].points)
+    )
+    kind, points = amount(row["points"], most, where)
+    return Change(name, kind, points, reason, row[""], student == EVERYBODY)
+
+
+def _rule(row: Mapping[str, str], where: str) -> Rule:
+    text = " ".join(row["points"].split()).replace("\u2212", "-")
+    found = _RULE.fullmatch(text)
+    if not found:
+        raise tables.TableError(
+            f"{where}, column points: {text[:60]!r} is no rule for late work; write such as "
+            "'10% a day', '2 points a day' or '10% a day, at most 50%'."
+        )
+    a_day, share, most, most_share = found.groups()
+    return Rule(
+        _float(a_day) / (100 if share == "%" else 1),
+        share == "%",
+        math.inf if most is None else _float(most) / (100 if most_share == "%" else 1),
+        most is None or most_share == "%",
+        tables.one_line(row["reason"]),
+    )
+
+
+def _duration(text: str, where: str) -> float:
+    found = 0.0 if text.strip() == "0" else seconds(text)
+    if found is None:
+        raise tables.TableError(
+            f"{where}, column points: {text.strip()[:60]!r} is no length of time; write such as "
+            "'2 days', '12 hours' or '1 day 6 hours'."
+        )
+    return found
+
+
+def _float(text: str) -> float:
+    return float(text.replace(",", "."))

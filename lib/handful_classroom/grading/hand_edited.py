@@ -1,0 +1,88 @@
+r"""Write grades.csv without losing what somebody changed in it by hand.
+
+What was written last is kept in a hidden file beside it, by which a table that was edited is known
+from one that a spreadsheet only saved in its own way.
+
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as name:
+...     folder = Path(name)
+...     _ = write(folder, b"student,total\r\nada,12\r\n")
+...     _ = (folder / "grades.csv").write_text("student;total\nada;12,0\n")
+...     saved_again = write(folder, b"student,total\r\nada,12\r\n")
+...     _ = (folder / "grades.csv").write_text("student,total\nada,14\n")
+...     edited = write(folder, b"student,total\r\nada,12\r\n")
+>>> saved_again, edited[0].partition(";")[0]
+([], 'grades.csv was changed by hand (ada: total 12 became 14)')
+"""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from .. import tables
+from .adjustments import NAME as ADJUSTMENTS
+
+NAME = "grades.csv"
+WRITTEN = ".grades-written.csv"
+MOST_TOLD = 3
+
+
+def write(folder: Path, made: bytes) -> list[str]:
+    """Write grades.csv; return a sentence where it had been edited, and keep that one beside it."""
+    path, kept = folder / NAME, folder / WRITTEN
+    notes = []
+    edits = _edits(kept, path) if path.exists() and kept.exists() else ""
+    if edits:
+        aside = next(name for name in _free_names(folder) if not name.exists())
+        path.rename(aside)
+        notes.append(
+            f"{NAME} was changed by hand ({edits}); it is kept as {aside.name} and does not "
+            f"count.  Write what should count into {ADJUSTMENTS}: a row for each student, with "
+            "the question or total, the points and the reason."
+        )
+    tables.write_atomically(path, made)
+    tables.write_atomically(kept, made)
+    return notes
+
+
+def _free_names(folder: Path):
+    yield folder / "grades-edited.csv"
+    yield from (folder / f"grades-edited-{i}.csv" for i in itertools.count(2))
+
+
+def _edits(before: Path, now: Path) -> str:
+    """Return what differs between two tables of grades; "" where they say the same."""
+    if before.read_bytes() == now.read_bytes():
+        return ""
+    try:
+        (old, _, _), (new, columns, _) = tables.read(before, ["student"]), tables.read(now)
+    except tables.TableError:
+        return "it is no table any more"
+    if "student" not in columns:
+        return "it has no column student any more"
+    told, rows = [], {row["student"]: row for row in new}
+    for row in old:
+        other = rows.pop(row["student"], None)
+        if other is None:
+            told.append(f"{row['student']} is gone")
+            continue
+        for column in filter(None, dict.fromkeys([*row, *other])):
+            was, now_is = row.get(column, ""), other.get(column, "")
+            if not _same(was, now_is):
+                told.append(
+                    f"{row['student']}: {column} {was or 'empty'} became {now_is or 'empty'}"
+                )
+    told += [f"{student} is new" for student in rows]
+    more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    return "; ".join(tables.one_line(text)[:120] for text in told[:MOST_TOLD]) + more
+
+
+def _same(one: str, other: str) -> bool:
+    """Return whether two cells say the same; a spreadsheet may write 1.5 as 1,50."""
+    if tables.one_line(one) == tables.one_line(other):
+        return True
+    try:
+        return float(one.replace(",", ".")) == float(other.replace(",", "."))
+    except ValueError:
+        return False

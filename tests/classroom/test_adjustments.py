@@ -1,0 +1,382 @@
+"""Tests of what a teacher changes by hand: points, excuses, lateness, extensions.
+
+What an LMS gets, what the student reads and what the table says has to be the same sum, and nothing
+that a teacher wrote is lost or passed over in silence.
+"""
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from class_samples import KINDS, assignment, class_of, result
+from handful import cli
+from handful_classroom import tables
+from handful_classroom.grading import adjustments, grades, store
+from handful_classroom.grading.submissions import CAME_LATE
+from handful_classroom.reports import feedback, report
+
+POINTS = {name: points for name, kind, points, _ in KINDS if kind != "written"}
+RIGHT = {name: ("ok", points, None, "") for name, points in POINTS.items()}
+NONE = {name: ("wrong", 0, None, "") for name in POINTS}
+ADA = result("ada", {**RIGHT, "step_time": ("wrong", 2, None, "")})  # 11 of 13
+BOB = result("bob", {**RIGHT, "why": ("waiting", 0, None, "Because.")})  # 13, and 4 wait
+CYN = result("cyn", {}, "missing", submission="", says="Nothing was handed in.") | {"questions": []}
+DAN = result("dan", {}, "ungradable", says="It is no notebook.") | {"questions": []}
+EVE = result("eve", RIGHT, notices=(CAME_LATE,))
+CLASS = [ADA, BOB, CYN, DAN, EVE]
+
+
+def adjusted(folder: Path, *rows: str, encoding="utf-8-sig"):
+    text = "\r\n".join(["student,question,points,reason", *rows]) + "\r\n"
+    (folder / "adjustments.csv").write_bytes(text.encode(encoding))
+
+
+def written(folder: Path, some=CLASS, **more):
+    made, notes = grades.write(folder, assignment(), some, **more)
+    feedback.write(folder, assignment(), made)
+    report.write(folder, assignment(), made, notes)
+    return {one.student: one for one in made}, notes
+
+
+def table(folder: Path):
+    text = (folder / "grades.csv").read_bytes().decode("utf-8-sig")
+    return {row["student"]: row for row in csv.DictReader(io.StringIO(text, newline=""))}
+
+
+def lms(folder: Path):
+    """Return what each system is told of each student: Canvas, Moodle, JSON."""
+    canvas = csv.DictReader(io.StringIO((folder / "lms" / "canvas.csv").read_text(), newline=""))
+    moodle = csv.DictReader(io.StringIO((folder / "lms" / "moodle.csv").read_text(), newline=""))
+    found = json.loads((folder / "lms" / "grades.json").read_bytes())["grades"]
+    title = assignment().title
+    return (
+        {row["SIS Login ID"] or row["Student"]: row[title] for row in canvas},
+        {row["Username"]: (row[title], row["Feedback comments"]) for row in moodle},
+        {one["student"]: one for one in found},
+    )
+
+
+def page(folder: Path, student: str) -> str:
+    return (folder / "feedback" / f"{student}.html").read_text()
+
+
+def test_the_table_is_made_once_and_then_only_read(tmp_path):
+    written(tmp_path)
+    assert tables.read(tmp_path / "adjustments.csv")[1] == list(adjustments.HEAD)
+    adjusted(tmp_path, "ada,step_time,1,regrade")
+    before = (tmp_path / "adjustments.csv").read_bytes()
+    written(tmp_path)
+    assert (tmp_path / "adjustments.csv").read_bytes() == before
+
+
+def test_a_change_shows_in_table_feedback_and_lms(tmp_path):
+    adjusted(
+        tmp_path,
+        "Ada,step_time,1,the third call was right",
+        "ada,total,-0.5,no names on the axes",
+        "*,coin,to 1,the question was unclear",
+    )
+    made, _ = written(tmp_path)
+    assert made["ada"].total == 11 + 1 - 0.5
+    row = table(tmp_path)["ada"]
+    assert (row["points"], row["adjusted"], row["late"], row["total"]) == ("11", "0.5", "", "11.5")
+    assert row["step_time"] == "3"
+    assert "step_time: +1 point: the third call was right." in row["adjustments"]
+    canvas, moodle, found = lms(tmp_path)
+    assert canvas["ada"] == moodle["ada"][0] == "11.5" and found["ada"]["total"] == 11.5
+    assert "no names on the axes" in moodle["ada"][1]
+    shown = page(tmp_path, "ada")
+    assert "11.5 of 17" in shown and "3 of 4 points" in shown
+    assert "Your teacher: +1 point: the third call was right." in shown
+    assert "Changed by your teacher" in shown and "−0.5 points: no names on the axes." in shown
+    assert "Set to 1 point: the question was unclear." in page(tmp_path, "bob")
+    assert "Changed by your teacher" not in page(tmp_path, "bob")  # it stands at the question
+    grade_scope = json.loads((tmp_path / "lms" / "gradescope" / "ada" / "results.json").read_text())
+    assert grade_scope["score"] == 11.5
+    assert {one["name"]: one["score"] for one in grade_scope["tests"]}["step_time"] == 3
+
+
+def test_who_is_excused_has_no_grade_and_is_told_so(tmp_path):
+    adjusted(tmp_path, 'cyn,total,excused,"ill, with a note"')
+    made, _ = written(tmp_path)
+    assert made["cyn"].excused and not made["cyn"].graded
+    canvas, moodle, found = lms(tmp_path)
+    assert canvas["cyn"] == "EX" and moodle["cyn"] == ("-", "Excused: ill, with a note.")
+    assert found["cyn"]["excused"] and table(tmp_path)["cyn"]["total"] == "excused"
+    assert "Excused: ill, with a note." in page(tmp_path, "cyn")
+    assert "No grade yet" not in page(tmp_path, "cyn") and "No grade yet" in page(tmp_path, "dan")
+
+
+def test_a_total_that_is_set_stands_whatever_waits_or_came_late(tmp_path):
+    adjusted(
+        tmp_path,
+        "dan,total,to 9,read by hand",
+        "bob,total,to 15,",
+        "eve,total,to 10,agreed",
+        "*,late,10% a day,",
+    )
+    made, notes = written(tmp_path)
+    assert [made[who].total for who in ("dan", "bob", "eve")] == [9, 15, 10]
+    assert all(made[who].final for who in ("dan", "bob", "eve"))
+    canvas, _, _ = lms(tmp_path)
+    assert [canvas[who] for who in ("dan", "bob", "eve")] == ["9", "15", "10"]
+    assert made["eve"].penalty == 0 and "days late" not in page(tmp_path, "eve")
+    assert not [note for note in notes if "wait for points" in note]
+
+
+def test_a_question_that_is_set_waits_no_more(tmp_path):
+    adjusted(tmp_path, "bob,why,to 3,")
+    made, _ = written(tmp_path)
+    assert made["bob"].final and made["bob"].total == 16 and made["bob"].waiting == 0
+    adjusted(tmp_path, "bob,why,1,")  # nothing to add to yet
+    made, _ = written(tmp_path)
+    assert not made["bob"].final and made["bob"].total == 13 and made["bob"].waiting == 4
+
+
+@pytest.mark.parametrize(
+    "rows, days, penalty",
+    [
+        (["*,late,10% a day,"], 1, 1.7),  # of all 17 points; the file's name says no more
+        (["*,late,-10 % per day,"], 1, 1.7),
+        (["*,late,2 points a day,", "eve,late,3 days,"], 3, 6),
+        (['*,late,"20% a day, at most 50%",', "eve,late,4 days,"], 4, 8.5),
+        (['*,late,"2 a day, at most 3 points",', "eve,late,4 days,"], 4, 3),
+        (["*,late,10% a day,", "eve,late,25 hours,"], 2, 3.4),
+        (["*,late,10% a day,", "eve,late,3 days,", "eve,extension,2 days,ill"], 1, 1.7),
+        (["*,late,10% a day,", "eve,late,3 days,", "eve,extension,1 week,ill"], 0, 0),
+        (["*,late,10% a day,", "*,extension,30 minutes,", "eve,late,20 mins,"], 0, 0),
+        (["*,late,10% a day,", "eve,extension,2 days,"], 0, 0),
+        (["*,late,10% a day,", "eve,late,0,the server was down"], 0, 0),
+        (["*,late,50% a day,", "eve,late,9 days,"], 9, 13),  # never more than there is
+    ],
+)
+def test_lateness_costs_what_the_rule_says(tmp_path, rows, days, penalty):
+    adjusted(tmp_path, *rows)
+    made, _ = written(tmp_path)
+    eve = made["eve"]
+    assert (eve.late.days if eve.late else 0) == days
+    assert eve.penalty == pytest.approx(penalty) and eve.total == pytest.approx(13 - penalty)
+    assert made["ada"].penalty == 0
+    row = table(tmp_path)["eve"]
+    assert float(row["late"] or 0) == pytest.approx(-penalty)
+    assert ("late" in lms(tmp_path)[1]["eve"][1]) == bool(penalty)
+    assert ("Changed by your teacher" in page(tmp_path, "eve")) == bool(penalty)
+
+
+def test_late_work_without_a_rule_is_named_and_costs_nothing(tmp_path):
+    made, notes = written(tmp_path)
+    assert made["eve"].total == 13
+    assert "1 submission came late, and nothing is taken off: adjustments.csv has no rule" in (
+        " ".join(notes)
+    )
+    adjusted(tmp_path, "*,late,10% a day,")
+    notes = written(tmp_path)[1]
+    assert any("counts as one day: eve.  A row such as eve,late,2 days in" in one for one in notes)
+    adjusted(tmp_path, "*,late,10% a day,", "eve,late,2 days,")
+    assert not any("late" in note for note in written(tmp_path)[1])
+
+
+MOODLE = (
+    "Identifier,Full name,Email address,Status,Grade\r\n"
+    "Participant 1,Ada L,ada,Submitted for grading - 1 day 2 hours late - Graded,\r\n"
+    "Participant 2,Bob B,bob,Submitted for grading,\r\n"
+    "Participant 3,Cyn C,cyn,No submission - Assignment is overdue by: 3 days,\r\n"
+    'Participant 4,Eve E,eve,"Submitted for grading - 20 mins 5 secs late - Extension granted '
+    'until: Monday, 1 June",\r\n'
+)
+
+
+def test_moodles_worksheet_says_who_came_how_late_and_is_remembered(tmp_path):
+    (tmp_path / "worksheet.csv").write_bytes(MOODLE.encode())
+    out = tmp_path / "out"
+    out.mkdir()
+    adjusted(out, "*,late,10% a day,", "participant 2,total,1,helped others")
+    made, notes = written(out, roster=tmp_path / "worksheet.csv")
+    assert {who: one.late and one.late.days for who, one in made.items()} == {
+        "ada": 2,
+        "bob": None,
+        "cyn": None,
+        "dan": None,
+        "eve": 1,
+    }
+    assert made["ada"].penalty == pytest.approx(3.4) and made["bob"].total == 14
+    assert not any("does not say by how much" in note for note in notes)
+    again, _ = written(out)  # the list is kept
+    assert again == made and (out / "class-list.csv").read_bytes() == MOODLE.encode()
+    with pytest.raises(tables.TableError):
+        written(out, roster=out / "grades.json")
+    assert (out / "class-list.csv").read_bytes() == MOODLE.encode()
+
+
+@pytest.mark.parametrize(
+    "row, says",
+    [
+        ("adda,total,1,", "'adda' is no student of these results; the nearest are: ada"),
+        (",total,1,", "the column student is empty"),
+        ("ada,step,1,", "'step' is no question; there are step_time, balance"),
+        ("ada,step_time,to 5,", "'to 5' is not within 0 to 4"),
+        ("ada,total,to 18,", "'to 18' is not within 0 to 17"),
+        ("ada,step_time,some,", "'some' is no change of points; write 2 to add two"),
+        ("ada,step_time,excused,", "'excused' is no change of points"),
+        ("ada,late,soon,", "'soon' is no length of time; write such as '2 days'"),
+        ("*,late,a lot,", "'a lot' is no rule for late work; write such as '10% a day'"),
+        ("*,extension,later,", "'later' is no length of time"),
+        ("ada,total,nan,", "'nan' is no change of points"),
+        ("ada,total,1e9,", "'1e9' is no change of points"),
+    ],
+)
+def test_a_row_that_cannot_be_meant_is_named(tmp_path, row, says):
+    adjusted(tmp_path, "bob,total,1,", row)
+    with pytest.raises(tables.TableError) as raised:
+        grades.write(tmp_path, assignment(), CLASS)
+    assert str(raised.value).startswith("adjustments.csv, row 3") and says in str(raised.value)
+    assert not (tmp_path / "grades.csv").exists()
+
+
+def test_a_row_that_contradicts_another_is_named(tmp_path):
+    for one, other in (
+        ("ada,total,to 3,", "ada,total,to 4,"),
+        ("*,late,10% a day,", "*,late,5% a day,"),
+        ("ada,late,1 day,", "ada,late,2 days,"),
+        ("ada,extension,1 day,", "Ada,extension,2 days,"),
+    ):
+        adjusted(tmp_path, one, other)
+        with pytest.raises(tables.TableError, match=r"adjustments\.csv, row 3: .*above already"):
+            grades.write(tmp_path, assignment(), CLASS)
+
+
+def test_a_row_that_changes_nothing_is_said_to(tmp_path):
+    adjusted(
+        tmp_path,
+        "dan,step_time,1,",
+        "cyn,total,2,",
+        "bob,step_time,3,",
+        "*,step_time,1,",  # who has all points keeps them, without a word
+    )
+    made, notes = written(tmp_path)
+    said = "\n".join(notes)
+    assert "row 2 does not count: nothing of dan's was graded question by question" in said
+    assert "row 3 does not count: cyn has no grade to change; 'to 5' gives one." in said
+    assert "row 4: step_time of bob stays within its points and becomes 4, not 8." in said
+    assert "row 5" not in said and made["eve"].total == 13 and made["ada"].total == 12
+
+
+def test_a_table_that_a_spreadsheet_saved_is_read(tmp_path):
+    rows = ["student;question;points;reason;mine", "ada;step_time;1,5;a reason;x", ";;;;"]
+    (tmp_path / "adjustments.csv").write_bytes("\r\n".join(rows).encode("cp1252"))
+    assert written(tmp_path)[0]["ada"].total == 12.5
+
+
+# Edited by hand
+
+
+def edit(folder: Path, student: str, column: str, value: str):
+    rows = list(table(folder).values())
+    next(row for row in rows if row["student"] == student)[column] = value
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    (folder / "grades.csv").write_text(out.getvalue())
+
+
+def test_grades_that_were_edited_are_kept_and_said_not_to_count(tmp_path):
+    written(tmp_path)
+    edit(tmp_path, "ada", "total", "15")
+    mine = (tmp_path / "grades.csv").read_bytes()
+    notes = written(tmp_path)[1]
+    [note] = [note for note in notes if "by hand" in note]
+    assert "(ada: total 11 became 15); it is kept as grades-edited.csv" in note
+    assert "Write what should count into adjustments.csv" in note
+    assert (tmp_path / "grades-edited.csv").read_bytes() == mine
+    assert table(tmp_path)["ada"]["total"] == "11"
+    assert not any("by hand" in note for note in written(tmp_path)[1])  # said once
+    edit(tmp_path, "ada", "total", "16")
+    written(tmp_path)
+    assert (tmp_path / "grades-edited.csv").read_bytes() == mine
+    assert "16" in (tmp_path / "grades-edited-2.csv").read_text()
+
+
+def test_grades_that_were_only_saved_again_are_not_called_edited(tmp_path):
+    written(tmp_path)
+    rows = list(table(tmp_path).values())
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, list(rows[0]), delimiter=";")
+    writer.writeheader()
+    writer.writerows(
+        {k: v.replace(".", ",") if k == "total" else v for k, v in row.items()} for row in rows
+    )
+    (tmp_path / "grades.csv").write_bytes(out.getvalue().encode("cp1252"))
+    assert not any("by hand" in note for note in written(tmp_path)[1])
+    assert not (tmp_path / "grades-edited.csv").exists()
+
+
+@pytest.mark.parametrize("text", ["", "no table at all", "a,b\n1,2\n"])
+def test_grades_that_are_no_table_any_more_are_kept(tmp_path, text):
+    written(tmp_path)
+    (tmp_path / "grades.csv").write_text(text)
+    assert any("by hand" in note for note in written(tmp_path)[1])
+    assert (tmp_path / "grades-edited.csv").read_text() == text
+    assert table(tmp_path)["ada"]["total"] == "11"
+
+
+# Over many classes
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 50),
+    adds=st.lists(
+        st.tuples(st.integers(0, 5), st.sampled_from([*POINTS, "total"]), st.integers(-9, 9)),
+        max_size=12,
+    ),
+    sets=st.dictionaries(st.sampled_from([*POINTS]), st.integers(0, 1), max_size=3),
+    days=st.integers(0, 12),
+    percent=st.integers(1, 40),
+)
+def test_the_sum_is_that_of_a_plain_count(tmp_path_factory, seed, adds, sets, days, percent):
+    """Count again in another order: question by question, then the total, then lateness."""
+    folder = tmp_path_factory.mktemp("class")
+    some = class_of(20, seed)[:6]
+    rows = [f"*,{question},to {points},all" for question, points in sets.items()]
+    rows += [f"{some[i]['student']},{question},{points}," for i, question, points in adds]
+    rows += [f"*,late,{percent}% a day,", f"{some[0]['student']},late,{days} days,"]
+    adjusted(folder, *rows)
+    made, _ = grades.write(folder, assignment(), some)
+    for i, (one, grade) in enumerate(zip(some, made, strict=True)):
+        total = 0.0
+        for part in one["questions"]:
+            points = sets.get(part["name"], part["points"])
+            for who, question, change in adds:
+                if (who, question) == (i, part["name"]):
+                    points = min(max(points + change, 0), part["possible"])
+            total += points
+        total += sum(change for who, question, change in adds if (who, question) == (i, "total"))
+        if i == 0:
+            total -= min(17 * days * percent / 100, max(total, 0))
+        assert grade.total == pytest.approx(max(total, 0), abs=0.011)
+        assert math.isfinite(grade.adjusted)
+
+
+def test_the_command_says_what_to_mend_and_then_counts_it(tmp_path, capsys, monkeypatch):
+    from handful_classroom.release.assignment import assignments
+
+    roofline = assignments()["roofline"]
+    from handful_classroom.grading import grade
+
+    with store.opened(tmp_path) as kept:
+        key = store.key("ada")
+        kept.put(key, grade.grade_one(roofline, "ada", None))
+        kept.finish("roofline", [("ada", key)], complete=True)
+    adjusted(tmp_path, "adda,total,to 3,read on paper")
+    assert cli.main(["assign", "report", str(tmp_path)]) == 2
+    assert "adjustments.csv, row 2: 'adda' is no student" in capsys.readouterr().err
+    adjusted(tmp_path, "ada,total,to 3,read on paper")
+    assert cli.main(["assign", "report", str(tmp_path)]) == 0
+    assert table(tmp_path)["ada"]["total"] == "3"
