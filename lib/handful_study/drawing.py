@@ -22,6 +22,10 @@ ROWS = ("hardware", "model", "precision")
 MOST = 200  # values of one range
 _RANGE = re.compile(r"\s*([-+.\deE]+)\s*\.\.\s*([-+.\deE]+)\s+(by|times)\s+([-+.\deE]+)\s*")
 
+_LIKE_RANGE = re.compile(
+    r"\s*[-+]?\.?\d([^.…]{,20}|[\d.]*)(\.\.|…|\s*(to|[-–—])\s*\d[\d.,eE+]*\s+(by|times|step)\b)"
+)
+
 
 def draw(choices: Mapping[str, Sequence], cases: Sequence[Mapping], seed: int) -> dict:
     """Draw a value for each name, and a case, from a seed.
@@ -53,12 +57,19 @@ def values(drawn: Mapping[str, Any]) -> dict:
     return found | {name: value for name, value in drawn.get("case", {}).items() if name != "name"}
 
 
-def in_range(text: str, name: str, entry: Entry, where: str) -> tuple | None:
+def in_range(text: str, name: str, entry: Entry, where: str, alone: bool = True) -> tuple | None:
     """Return the values of ``low..high by step`` or ``low..high times factor``.
 
-    For any other text the result is None.
+    For any other text the result is None.  Where it stands `alone` and begins like a range, it is
+    an error: as a text it would be drawn, and nobody would notice.
     """
     found = _RANGE.fullmatch(text)
+    if not found and alone and _LIKE_RANGE.match(text):
+        raise entry.error(
+            f"{name}: {text!r} begins like a range and is none; write low..high by step, such as "
+            f"16..256 times 2, or [{text!r}] where the text itself is meant.",
+            where,
+        )
     if not found:
         return None
     try:

@@ -214,6 +214,10 @@ MISTAKES = [
     ("calls:\n  - {x: 1}\n", "", "a function needs a visible call at least"),
     ("count: 3", "count: 0", "a whole number of calls from 1 to 200 is expected as count; got 0"),
     ("x: 2..9 by 1", "x: 9..2 by 1", "hidden.x: x: '9..2 by 1' goes nowhere"),
+    ("x: 2..9 by 1", "x: 2..9", "hidden.x: x: '2..9' begins like a range and is none; write low"),
+    ("x: 2..9 by 1", "x: 2..9 step 1", "hidden.x: x: '2..9 step 1' begins like a range and is"),
+    ("x: 2..9 by 1", "x: 2 to 9 by 1", "hidden.x: x: '2 to 9 by 1' begins like a range and is"),
+    ("x: 2..9 by 1", "x: 2-9 by 1", "hidden.x: x: '2-9 by 1' begins like a range and is none"),
     (
         "says: You squared it.\n",
         "says: You squared it.\n    score: 2\n",
@@ -297,6 +301,8 @@ MISTAKES = [
     ("batch: 16..64 times 2", "batch: many", "given.batch: batch: 'many' is no number"),
     ("batch: 16..64 times 2", "batch: 1..9e9 by 1", "'1..9e9 by 1' has more than 200 values"),
     ("batch: 16..64 times 2", "batch: 1..9-9 by 1", "'1..9-9 by 1' has no numbers"),
+    ("batch: 16..64 times 2", "batch: 16..64 x 2", "'16..64 x 2' begins like a range and is none"),
+    ("batch: 16..64 times 2", "mine: 16..64", "given.mine: mine: '16..64' begins like a range and"),
     ("batch: 16..64 times 2", "batch: .inf", "a finite number is expected; got inf"),
     ("batch: 16..64 times 2", "batch: [true]", "a number is expected; got True"),
     (

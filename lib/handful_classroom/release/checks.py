@@ -95,7 +95,9 @@ def _drawn(name: str, value, entry: Entry) -> tuple:
     if name not in ROWS and name not in table:
         many = value if isinstance(value, list) else [value]
         if many and all(
-            isinstance(one, str) and not in_range(one, name, entry, where) for one in many
+            isinstance(one, str)
+            and not in_range(one, name, entry, where, alone=not isinstance(value, list))
+            for one in many
         ):
             return tuple(many)
     if value == [] or value is None:
