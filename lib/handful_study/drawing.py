@@ -21,7 +21,6 @@ from .source import Entry
 ROWS = ("hardware", "model", "precision")
 MOST = 200  # values of one range
 _RANGE = re.compile(r"\s*([-+.\deE]+)\s*\.\.\s*([-+.\deE]+)\s+(by|times)\s+([-+.\deE]+)\s*")
-
 _LIKE_RANGE = re.compile(
     r"\s*[-+]?\.?\d([^.…]{,20}|[\d.]*)(\.\.|…|\s*(to|[-–—])\s*\d[\d.,eE+]*\s+(by|times|step)\b)"
 )
