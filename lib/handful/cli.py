@@ -52,6 +52,9 @@ __all__ = [
 EXITS = "Exit codes: 0 fine; 1 cannot be had on this machine; 2 wrong input."
 
 
+# Options of servers, as people type them.
+_MEANT = {"--chips": "--devices", "--gpus": "--devices", "--tp": "--devices", "--gpu": "--hardware"}
+
 Run = Callable[[argparse.Namespace], None]
 AddCommand = Callable[..., argparse.ArgumentParser]  # `command` of `_parser`, or of a group
 
@@ -77,6 +80,24 @@ class _Parser(argparse.ArgumentParser):
             return self.parse_known_intermixed_args(args, namespace)
         finally:
             self.mixed = True
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; what is left over is answered with the options of the command that was meant."""
+        options, left = self.parse_known_args(args, namespace)
+        if left:
+            meant = getattr(options, "parser", self)
+            unknown = [word for word in left if word.startswith("-")]
+            if not unknown:
+                meant.error(f"unrecognized arguments: {' '.join(left)}")
+            from .nearest import nearest
+
+            known = [name for name in meant._option_string_actions if name.startswith("--")]
+            word = _MEANT.get(unknown[0].partition("=")[0], unknown[0])
+            raise UsageError(
+                f"There is no option {unknown[0]}; the nearest are: {nearest(word, known)}; see "
+                f"'{meant.prog} --help'."
+            )
+        return options
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(
@@ -140,7 +161,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         )
         if programs:
             made.add_argument("--json", action="store_true", help="JSON for programs, in SI units")
-        made.set_defaults(run=run)
+        made.set_defaults(run=run, parser=made)
         return made
 
     from . import formula_command

@@ -31,13 +31,32 @@ With values, or with a chip and a model, its value; or the input that gives a va
   handful formula step_time --hardware "H100 SXM" --solve batch step_time=20ms
   handful formula speculative_speedup acceptance=0.7 draft_time_ratio=5% --sweep drafts 1 2 4 8
 Values may carry units: 70B, 8k (8,000; 8Ki is 8,192), "3.35 TB/s", "400 Gb/s", "2 $/hour"."""
+# Names that engineers give, and what they may mean here: the first of these that a formula takes.
 SHORT = {
-    "mfu": "model_flops_utilisation",
-    "mbu": "bandwidth_utilisation",
-    "pue": "power_usage_effectiveness",
-    "ctx": "context",
-    "gpus": "devices",
+    "mfu": ("model_flops_utilisation",),
+    "mbu": ("bandwidth_utilisation",),
+    "pue": ("power_usage_effectiveness",),
+    "ctx": ("context",),
+    "seq_len": ("context", "sequence_tokens", "prompt_tokens"),
+    "gpus": ("devices",),
+    "chips": ("devices",),
+    "tp": ("tensor_devices", "devices"),
+    "pp": ("pipeline_stages",),
+    "prompt": ("prompt_tokens",),
+    "input_tokens": ("prompt_tokens",),
+    "output_tokens": ("answer_tokens",),
+    "tokens": ("pretraining_tokens", "step_tokens"),
+    "training_tokens": ("pretraining_tokens",),
+    "params": ("total_parameters",),
+    "bytes": ("collective_bytes",),
+    "qps": ("request_rate",),
+    "rps": ("request_rate",),
+    "k": ("drafts", "active_experts"),
 }
+# Formulas with one of these are of training, which is done in bf16 unless somebody says otherwise.
+OF_TRAINING = {"pretraining_tokens", "training_flops", "trained_weight_bytes", "step_tokens"}
+# Rates of a network, and the rows that have such a rate, where nobody said which network it is.
+LINKS = {"link_bandwidth", "network_bandwidth", "tensor_bandwidth", "fsdp_bandwidth"}
 CHOICES = ("hardware", "model", "precision", "weights", "cache")
 
 
@@ -178,26 +197,82 @@ def _known(
     from .symbolic.quantity import current_name
 
     chosen = {kind: name for kind in CHOICES if (name := getattr(options, kind)) is not None}
+    if chosen and options.precision is None:
+        chosen["precision"] = _usual_precision(formula, options)
     known, origin = scenario.named_values(**chosen) if chosen else ({}, {})
     names = [q.name for q in formula.inputs if not q.constant] + [formula.gives.name]
+    within = _within(formula)
     for given, text in settings.items():
-        name = current_name(SHORT.get(given.lower(), given))
-        if name not in names and name in registry():
+        meant = SHORT.get(given.lower(), (current_name(given),))
+        name = next((one for one in meant if one in names), None)
+        name = name or next((one for one in meant if one in within), meant[0])
+        if name not in names and name not in within and name in registry():
             raise UsageError(
                 f"{formula.name} takes no {name}, which is a formula of its own: 'handful formula "
                 f"{name}' says what it takes, and --solve finds an input of it."
             )
-        if name not in names:
+        if name not in names and name not in within:
             raise UsageError(
-                f"{formula.name} takes no {name}; the nearest are: {nearest(name, names)}.  "
+                f"{formula.name} takes no {given}; the nearest are: {nearest(given, names)}.  "
                 f"'handful formula {formula.name}' says what it takes."
             )
         known[name], origin[name] = _checked(find(name), text), "given"
     return known, origin
 
 
+def _usual_precision(formula: Formula, options: argparse.Namespace) -> str:
+    """Return the precision that is taken where none is chosen."""
+    from . import scenario
+
+    if OF_TRAINING & ({q.name for q in formula.inputs} | _within(formula)):
+        return "bf16"
+    return scenario.usual_precision(options.hardware or scenario.DEFAULT["hardware"])
+
+
+def _within(formula: Formula, seen: frozenset[str] = frozenset()) -> set[str]:
+    """Return the inputs of the formulas that may give a formula's inputs, and of theirs."""
+    from .query import registry
+
+    found: set[str] = set()
+    for q in formula.inputs:
+        inner = registry().get(q.name)
+        if inner is not None and inner.name not in seen and inner is not formula:
+            found |= {one.name for one in inner.inputs if not one.constant}
+            found |= _within(inner, seen | {formula.name, inner.name})
+    return found
+
+
+def _computed(
+    formula: Formula,
+    known: dict[str, Any],
+    origin: dict[str, str],
+    but: str = "",
+    above: tuple[str, ...] = (),
+) -> list[Formula]:
+    """Compute missing inputs that are formulas themselves, and return these formulas."""
+    from .query import registry
+
+    used: list[Formula] = []
+    for q in formula.missing(known):
+        inner = registry().get(q.name)
+        if inner is None or q.name == but or inner.name in above or inner is formula:
+            continue
+        deeper = _computed(inner, known, origin, but, (*above, formula.name))
+        if inner.missing(known):
+            continue
+        value = inner(known)
+        if math.isfinite(value):
+            known[q.name], origin[q.name] = value, "computed"
+            used += [*deeper, inner]
+    return used
+
+
 def _notes(
-    formula: Formula, known: dict[str, Any], origin: dict[str, str], options: argparse.Namespace
+    formula: Formula,
+    known: dict[str, Any],
+    origin: dict[str, str],
+    options: argparse.Namespace,
+    used: Sequence[Formula] = (),
 ) -> list[str]:
     """Return what to know of the choices: what nobody chose, what there is no room for."""
     from . import scenario
@@ -205,14 +280,21 @@ def _notes(
     chosen = {
         kind: getattr(options, kind) or scenario.DEFAULT[kind] for kind in ("hardware", "model")
     }
-    usual = options.precision or scenario.usual_precision(chosen["hardware"])
-    names = {q.name for q in formula.inputs}
+    usual = options.precision or _usual_precision(formula, options)
+    names = {q.name for one in (formula, *used) for q in one.inputs}
     found = []
     taken = (origin.get(name, "").rpartition(", ")[2] for name in names)
     if options.precision is None and usual in taken:
         found.append(
             f"No precision was chosen: {usual} is taken, for weights, caches and arithmetic that "
             "no value was given of; --precision, --weights and --cache change it."
+        )
+    if "devices" in names and origin.get("devices", "given") not in ("given", "computed"):
+        from .units import plural
+
+        many = plural(int(known["devices"]), "chip")
+        found.append(
+            f"{many} are taken, which {origin['devices']} is sold as; devices=N says more."
         )
     usual_width = "bytes_per_width" in names and origin.get("bytes_per_width") != "given"
     if usual_width and known.get("feed_forward_matrices") == 3:
@@ -263,10 +345,12 @@ def _checked(quantity: Quantity, text: str) -> float:
         bare = read_as(text, quantity.dimension)[1] is None
     except WrittenError:  # refused by now
         bare = False
-    if bare and (quantity.unit.startswith("$") or quantity.unit in ("B/s", "FLOP/s")):
-        raise UsageError(
-            f"{quantity.name} needs its unit, as in {text} {_usual_unit(quantity)}; got {text!r}."
-        )
+    time = quantity.unit in ("s", "device·s")
+    if bare and (quantity.unit.startswith("$") or quantity.unit in ("B/s", "FLOP/s") or time):
+        as_in = f"{text} {_usual_unit(quantity)}"
+        as_in = f"{text} ms or {text} hours" if quantity.unit == "s" else as_in
+        if not (time and value == 0):
+            raise UsageError(f"{quantity.name} needs its unit, as in {as_in}; got {text!r}.")
     return value
 
 
@@ -279,9 +363,12 @@ def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Name
     if options.sweep:
         return _sweep(formula, settings, options)
     known, origin = _known(formula, settings, options)
+    used = _computed(formula, known, origin)
     _complete(formula, known, origin)
+    _unused(formula, used, settings, origin)
     value = formula(known)
-    inputs, notes = _inputs(formula, known, origin), _notes(formula, known, origin, options)
+    inputs = _all_inputs(formula, used, known, origin)
+    notes = _notes(formula, known, origin, options, used)
     if not math.isfinite(value):
         notes.insert(0, _why_none(formula, known, origin, value))
     if options.json:
@@ -309,10 +396,17 @@ def _sweep(formula: Formula, settings: dict[str, str], options: argparse.Namespa
     quantity, rows, notes = find(name), [], []
     for text in texts:
         known, origin = _known(formula, {**settings, name: text}, options)
+        used = _computed(formula, known, origin)
         _complete(formula, known, origin)
+        _unused(formula, used, settings, origin)
         rows.append((known[quantity.name], formula(known)))
-        notes += [note for note in _notes(formula, known, origin, options) if note not in notes]
-    inputs = [one for one in _inputs(formula, known, origin) if one[0] is not quantity]
+        said = _notes(formula, known, origin, options, used)
+        notes += [note for note in said if note not in notes]
+    inputs = [
+        one
+        for one in _all_inputs(formula, used, known, origin)
+        if one[0] is not quantity and one[2] != "computed"
+    ]
     if options.json:
         values = [[x, y if math.isfinite(y) else None] for x, y in rows]
         found = {"over": quantity.name, "values": values, "inputs": _as_object(inputs)}
@@ -354,11 +448,15 @@ def _solve(formula: Formula, settings: dict[str, str], options: argparse.Namespa
         raise UsageError(f"{quantity.name} is to be found and given; leave out one of the two.")
     known, origin = _known(formula, settings, options)
     known.pop(quantity.name, None)
+    used = []
     if quantity in formula.inputs:
+        used = _computed(formula, known, origin, quantity.name)
         _complete(formula, known, origin, quantity.name)
+        _unused(formula, used, settings, origin)
     roots = formula.roots(quantity.name, known)
-    inputs = _inputs(formula, known, origin)
-    notes = _notes(formula, {**known, quantity.name: roots[-1]}, origin, options)
+    inputs = _all_inputs(formula, used, known, origin)
+    solved = {**known, quantity.name: roots[-1]}
+    notes = _notes(formula, solved, {**origin, quantity.name: "computed"}, options, used)
     if options.json:
         return print_json(
             {
@@ -384,29 +482,47 @@ def _complete(
     if not missing:
         return
     from . import scenario
-    from .query import registry
 
     rows, _ = scenario.named_values(scenario.DEFAULT["hardware"], scenario.DEFAULT["model"])
     choose = any(q.name not in known and rows.get(q.name) is not None for q in missing)
-    listed = ", ".join(f"{q.name} ({_described(q, origin)})" for q in missing)
-    given = [q.name for q in missing if q.name in registry()]
+    listed = ", ".join(f"{q.name} ({_described(q, known, origin)})" for q in missing)
     raise UsageError(
         f"{formula.name} needs {listed}; give NAME=VALUE"
         + (", or choose a chip and a model with --hardware and --model." if choose else ".")
-        + (
-            f"  {' and '.join(given)} can be computed first: each is a formula of its own."
-            if len(given) > 1
-            else f"  {given[0]} can be computed first: it is a formula of its own."
-            if given
-            else ""
-        )
+        + "".join(_from_what(q, {**rows, **known}, but) for q in missing)
     )
 
 
-def _described(quantity: Quantity, origin: dict[str, str]) -> str:
-    """Return what a missing input means, and which chosen row has none."""
+def _from_what(quantity: Quantity, known: dict[str, Any], but: str) -> str:
+    """Return what else would do, where a missing input is a formula itself.
+
+    What a chip and a model give is left out, and what is looked for.
+    """
+    from .query import registry
+
+    inner = registry().get(quantity.name)
+    names = [q.name for q in inner.missing(known) if q.name != but] if inner else []
+    return f"  In place of {quantity.name}, give {', '.join(names)}." if names else ""
+
+
+def _described(quantity: Quantity, known: dict[str, Any], origin: dict[str, str]) -> str:
+    """Return what a missing input means, and what the chosen rows have of it."""
+    from .symbolic.quantities import find
+
     row = origin.get(quantity.name)
-    return f"{quantity.meaning}; {row} has none" if row else f"{quantity.meaning}"
+    if row:
+        return f"{quantity.meaning}; {row} has none"
+    if quantity.name in LINKS and known.get("scale_up_bandwidth"):
+        rates = [
+            f"{_shown(rate, find(name))} {where}"
+            for name, where in (
+                ("scale_up_bandwidth", "within its domain"),
+                ("scale_out_bandwidth", "beyond"),
+            )
+            if (rate := known.get(name))
+        ]
+        return f"{quantity.meaning}: {origin['scale_up_bandwidth']} has {' and '.join(rates)}"
+    return f"{quantity.meaning}"
 
 
 def _inputs(
@@ -434,6 +550,30 @@ def _shown(value: float, quantity: Quantity) -> str:
     from .units import digits_of, format_value
 
     return format_value(value, quantity.unit, max(3, digits_of(value, quantity.unit, 3)))
+
+
+def _all_inputs(
+    formula: Formula, used: Sequence[Formula], known: dict[str, Any], origin: dict[str, str]
+) -> list[tuple[Quantity, float, str]]:
+    """Return the inputs of a formula, and of those that some of them were computed by."""
+    found = _inputs(formula, known, origin)
+    for one in used:
+        found += [row for row in _inputs(one, known, origin) if row not in found]
+    return found
+
+
+def _unused(
+    formula: Formula, used: Sequence[Formula], settings: dict[str, str], origin: dict[str, str]
+) -> None:
+    """Refuse a value that nothing was computed from."""
+    taken = {q.name for one in (formula, *used) for q in one.inputs} | {formula.gives.name}
+    idle = [name for name, said in origin.items() if said == "given" and name not in taken]
+    if idle:
+        own = ", ".join(q.name for q in formula.inputs if not q.constant)
+        raise UsageError(
+            f"{formula.name} needs no {idle[0]} here, since what that would give is known without "
+            f"it; it takes {own}."
+        )
 
 
 def _print_rest(

@@ -430,8 +430,10 @@ def choose(kind: str, name: str | shapes.Shape) -> dict[str, Any]:
             f"{name!r} is the beginning of several names: "
             f"{_listed(row['name'] for row in begun)}; write one of them in full."
         )
+    first = _folded(text).partition(" ")[0]
+    alike = [one for one in names if _folded(one).partition(" ")[0] == first] or names
     raise ScenarioError(
-        f"There is no {kind} {name!r}; the nearest are: {nearest(_model_of(text), names)}."
+        f"There is no {kind} {name!r}; the nearest are: {nearest(_model_of(text), alike)}."
     )
 
 

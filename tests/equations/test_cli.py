@@ -508,10 +508,90 @@ def test_bytes_of_a_layer_without_a_gate_are_not_taken_in_silence(run, model, be
     assert code == 0 and "has a gate" not in out
 
 
-def test_an_input_that_a_formula_gives_is_said_to_be_one(run):
+def test_what_a_formula_gives_is_computed_from_what_was_given(run):
+    run_ = ["formula", "training_time", "--hardware", "H100", "--model", "Llama 3.1 70B", "--json"]
+    code, out, _ = run(*run_, "tokens=15T", "devices=2048", "mfu=40%")
+    found = json.loads(out)
+    by_hand = 6 * 70_553_706_496 * 15e12 / (2048 * 0.4 * 989e12)  # bf16, as training is
+    assert code == 0 and found["value"] == pytest.approx(by_hand, rel=1e-3)
+    assert found["inputs"]["training_flops"]["from"] == "computed"
+    assert found["inputs"]["pretraining_tokens"]["from"] == "given"
+    assert any("bf16 is taken" in note for note in found["notes"])
+    code, out, _ = run(*run_, "training_flops=1e24", "devices=2048", "mfu=40%")
+    assert code == 0 and json.loads(out)["inputs"]["training_flops"]["from"] == "given"
+    for more, says in (
+        (["training_flops=1e24", "tokens=15T", "mfu=40%"], "needs no pretraining_tokens here"),
+        (["mfu=40%"], "In place of training_flops, give pretraining_tokens."),
+        (["tokens=15T", "batch=3"], "training_time takes no batch"),
+    ):
+        code, out, err = run(*run_, "devices=2048", *more)
+        assert (code, out) == (2, "") and says in err, more
+
+
+def test_two_steps_of_formulas_are_computed_one_after_the_other(run):
+    asked = ["formula", "prefill_per_decode", *SERVER, "--precision", "bf16", "--json"]
+    given = ["prompt=4k", "answer_tokens=500", "batch=64", "context=4250", "mfu=50%"]
+    code, out, _ = run(*asked, *given)
+    one = json.loads(
+        run(
+            "formula",
+            "throughput",
+            *SERVER,
+            "--precision",
+            "bf16",
+            "--json",
+            "batch=64",
+            "context=4250",
+        )[1]
+    )["value"]
+    other = json.loads(
+        run(
+            "formula",
+            "prefill_throughput",
+            *SERVER,
+            "--precision",
+            "bf16",
+            "--json",
+            "prompt_tokens=4k",
+            "mfu=50%",
+        )[1]
+    )["value"]
+    # A prefill server serves so many requests a second, a decode server so many.
+    assert code == 0 and json.loads(out)["value"] == pytest.approx((one / 500) / (other / 4000))
     code, out, err = run("formula", "goodput_colocated", *SERVER)
+    assert (code, out) == (2, "") and "In place of prefill_time, give" in err
+    swept = run(*asked[:-1], "--sweep", "batch", "64", "128", *given[:2], *given[3:])
+    assert swept[0] == 0 and "throughput " not in swept[1].partition("answer_tokens")[0]
+
+
+def test_a_bare_number_of_a_time_is_asked_about(run):
+    for asked, says in (
+        (["prefill_wait", "prefill_time=120", "request_rate=6/s"], "as in 120 ms or 120 hours"),
+        (["job_mean_time_to_failure", "device_mean_time_to_failure=5e4"], "5e4 chip-hours"),
+    ):
+        code, out, err = run("formula", *asked)
+        assert (code, out) == (2, "") and "needs its unit" in err and says in err
+    link = ["bytes=16GB", "devices=64", "link_bandwidth=50 GB/s", "hop_latency=0"]
+    code, out, _ = run("formula", "switch_all_reduce_time", *link)
+    assert code == 0 and "630 ms" in out
+    failures = ["device_mean_time_to_failure=50000h", "devices=2048"]
+    code, out, _ = run("formula", "job_mean_time_to_failure", *failures)
+    assert code == 0 and "24.4 h" in out
+
+
+def test_chips_that_nobody_counted_are_said(run):
+    asked = ["formula", "batch_that_fits", "--hardware", "H100", "--model", "Llama 3.1 8B"]
+    asked += ["--precision", "bf16", "context=16k"]
+    note = "8 chips are taken, the node or rack that H100 SXM comes in; devices=N changes it."
+    assert note in run(*asked)[1].replace("\xa0", " ")
+    code, out, _ = run(*asked, "gpus=1")
+    assert code == 0 and "are taken" not in out and "30.5" in out
+
+
+def test_a_rate_of_a_network_is_asked_for_with_those_of_the_chip(run):
+    code, out, err = run("formula", "switch_all_reduce_time", "--hardware", "H100", "bytes=16GB")
     assert (code, out) == (2, "")
-    assert "prefill_time can be computed first: it is a formula of its own." in err
+    assert "H100 SXM has 450 GB/s within its domain and 50 GB/s beyond" in err.replace("\xa0", " ")
 
 
 def test_what_a_second_engineer_stumbled_on(run):
@@ -533,8 +613,8 @@ def test_what_a_second_engineer_stumbled_on(run):
 def test_a_unit_of_another_kind_is_answered_with_an_example(run):
     err = run("formula", "cost_per_token", "--solve", "batch", "cost_per_token=0.80 $/M")[2]
     assert "must be a dollar/token, as in 2 $ per million tokens; '0.80 $/M' is a dollar." in err
-    err = run("formula", "requests_per_second", "--solve", "batch", "request_rate=900/min")[2]
-    assert "must be a sequence/time, as in 2 requests/s; '900/min' is a 1/time." in err
+    err = run("formula", "requests_per_second", "--solve", "batch", "request_rate=9 tokens/s")[2]
+    assert "must be a sequence/time, as in 2 requests/s; '9 tokens/s' is a token/time." in err
 
 
 def test_a_missing_input_is_asked_for_as_it_can_be_given(run):
@@ -724,7 +804,10 @@ def test_an_interrupted_measurement_leaves_no_trace(run, machine, monkeypatch):
             ["estimate", "--batch"],
             "Argument --batch: expected one argument; see 'handful estimate --help'.",
         ),
-        (["estimate", "--foo"], "Unrecognized arguments: --foo; see 'handful --help'."),
+        (
+            ["estimate", "--chips", "8"],
+            "There is no option --chips; the nearest are: --devices; see",
+        ),
         (
             ["estimate", "--set", "devices"],
             "'devices' is no setting; write NAME=VALUE, such as devices=16.",

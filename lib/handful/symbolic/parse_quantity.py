@@ -309,16 +309,24 @@ def _unit(text: str) -> tuple[float, Dimension]:
     raise WrittenError(f"{text!r} is no unit of this book; allowed: {SHOWN}.")
 
 
+_UNSAID = {
+    Dimension(sequence=1, time=-1): Dimension(time=-1),
+    Dimension(device=1, time=1): Dimension(time=1),
+}
+
+
 def fits(written: Dimension, wanted: Dimension) -> bool:
     """Return whether a written unit will do for a wanted one.
 
-    People leave out "per token" and "per chip", and mean it.
+    People leave out "per token" and "per chip", say six a second of requests, and hours of
+    chip-hours, and mean it.
 
     >>> (
     ...     fits(Dimension(byte=1), Dimension(byte=1, token=-1)),
     ...     fits(Dimension(byte=1), Dimension(token=1)),
+    ...     fits(Dimension(time=-1), Dimension(sequence=1, time=-1)),
     ... )
-    (True, False)
+    (True, False, True)
     >>> fits(
     ...     Dimension(dollar=1), Dimension(dollar=1, token=-1)
     ... )  # $3 are hardly ever dollars a token
@@ -330,4 +338,4 @@ def fits(written: Dimension, wanted: Dimension) -> bool:
         for base, power in powers.items()
         if power < 0 and base in COUNTED[: 2 if "dollar" in powers else None]
     }
-    return written in (wanted, wanted / Dimension(**left_out))
+    return written in (wanted, wanted / Dimension(**left_out), _UNSAID.get(wanted))

@@ -374,6 +374,13 @@ export const key = (dimension) =>
 // Whether a written unit will do: people leave out "per token" and "per chip", and mean it.
 // prices are of tokens by the million: there only the first two
 export const COUNTED = ["sequence", "device", "token", "parameter", "layer"];
+// Six a second are requests, and hours of a chip chip-hours.
+/** @type {Dimension[][]} */
+const UNSAID = [
+  [{ sequence: 1, time: -1 }, { time: -1 }],
+  [{ device: 1, time: 1 }, { time: 1 }],
+];
+
 /**
  * @param {Dimension} written
  * @param {Dimension} wanted
@@ -383,7 +390,8 @@ export function fits(written, wanted) {
   const short = Object.fromEntries(
     Object.entries(wanted).filter(([base, power]) => !(power < 0 && counted.includes(base))),
   );
-  return key(written) === key(wanted) || key(written) === key(short);
+  const unsaid = UNSAID.find(([whole]) => key(whole) === key(wanted));
+  return [wanted, short, unsaid?.[1]].some((as) => as && key(written) === key(as));
 }
 
 // A dimension of whole powers, spelled.
