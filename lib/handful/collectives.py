@@ -46,7 +46,8 @@ from .symbolic.formula import Formula
 _BOOK = "Austin et al. 2025, How to Scale Your Model, sharding"
 _NCCL = "NVIDIA nccl-tests, doc/PERFORMANCE.md"
 _RING = (
-    "two links a chip, wrapped around, each used in both directions at once",
+    "two links a chip, wrapped around, each used in both directions at once: where chips have one "
+    "port each, as in NCCL's ring, the time is that through a switch",
     "a hop begins when the one before has ended: its latency is added",
     "bytes of the whole array; adding up takes no time",
 )

@@ -51,6 +51,7 @@ SHORT = {
     "bytes": ("collective_bytes",),
     "qps": ("request_rate",),
     "rps": ("request_rate",),
+    "rank": ("adapter_rank",),
     "k": ("drafts", "active_experts"),
 }
 # Formulas with one of these are of training, which is done in bf16 unless somebody says otherwise.
@@ -226,7 +227,9 @@ def _usual_precision(formula: Formula, options: argparse.Namespace) -> str:
 
     if OF_TRAINING & ({q.name for q in formula.inputs} | _within(formula)):
         return "bf16"
-    return scenario.usual_precision(options.hardware or scenario.DEFAULT["hardware"])
+    return scenario.usual_precision(
+        options.hardware or scenario.DEFAULT["hardware"], options.weights
+    )
 
 
 def _within(formula: Formula, seen: frozenset[str] = frozenset()) -> set[str]:
@@ -289,12 +292,15 @@ def _notes(
             f"No precision was chosen: {usual} is taken, for weights, caches and arithmetic that "
             "no value was given of; --precision, --weights and --cache change it."
         )
+    if "bytes_per_parameter" in names and origin.get("bytes_per_parameter") != "given":
+        found += filter(None, [scenario.stored_note(options.weights)])
     if "devices" in names and origin.get("devices", "given") not in ("given", "computed"):
         from .units import plural
 
         many = plural(int(known["devices"]), "chip")
         found.append(
-            f"{many} are taken, which {origin['devices']} is sold as; devices=N says more."
+            f"{many} are taken, the node or rack that {origin['devices']} comes in; devices=N "
+            "changes it."
         )
     usual_width = "bytes_per_width" in names and origin.get("bytes_per_width") != "given"
     if usual_width and known.get("feed_forward_matrices") == 3:

@@ -54,7 +54,7 @@ seat_wait = Formula(
     L * T / (new * n * (1 - rho)),
     source="Erlang 1917: the queue M/M/c",
     meaning="mean wait of those who find every seat taken, in a queue in order of arrival",
-    known_as=("M/M/c wait of those who queue", "wait for a free slot"),
+    known_as=("M/M/c wait of those who queue", "wait for a free slot", "Erlang C"),
     conventions=(
         "the mean over all requests is this times the chance of finding every seat taken, which "
         "handful.queueing.erlang_c computes",

@@ -141,6 +141,7 @@ PRECISIONS: list[dict[str, Any]] = [
 
 # Bytes of one number, for weights or caches whose precision is not that of the arithmetic.
 WIDTHS = {"bf16": 2, "fp8": 1, "int8": 1, "fp4": 0.5, "int4": 0.5}
+WHOLE = ("int8", "int4")
 
 CONSTANTS: dict[str, float] = {
     "flops_per_multiply_add": 2,
@@ -580,7 +581,7 @@ def named_values(
     False
     """
     names = (hardware or DEFAULT["hardware"], model or DEFAULT["model"])
-    precision = precision or usual_precision(names[0])
+    precision = precision or usual_precision(names[0], weights)
     chip, shape, form = _choices(*names, precision)
     both = f"{shape['name']}, {cache or form['name']}"
     origin = dict.fromkeys(CONSTANTS, "default")
@@ -597,15 +598,34 @@ def named_values(
     return {name: found[name] for name in origin}, origin
 
 
-def usual_precision(hardware: str) -> str:
+def usual_precision(hardware: str, weights: str | None = None) -> str:
     """Return the precision of the default scenario, or bf16 on a chip that lacks its arithmetic.
 
-    >>> usual_precision("H100 SXM"), usual_precision("A100 80GB")
-    ('fp8', 'bf16')
+    It is bf16 too where weights are stored in whole numbers, which are multiplied in bf16.
+
+    >>> usual_precision("H100 SXM"), usual_precision("A100 80GB"), usual_precision("H100", "int4")
+    ('fp8', 'bf16', 'bf16')
     """
+    if weights in WHOLE:
+        return "bf16"
     usual = DEFAULT["precision"]
     arithmetic = choose("precision", usual)["arithmetic"]
     return usual if arithmetic in choose("hardware", hardware)["peak_flops"] else "bf16"
+
+
+def stored_note(weights: str | None) -> str:
+    """Return what the bytes of weights stored in whole numbers leave out, "" of others.
+
+    >>> stored_note("bf16"), stored_note("int4").partition(":")[0]
+    ('', 'int4 counts 4 bits a weight')
+    """
+    if weights not in WHOLE:
+        return ""
+    bits = 8 * WIDTHS[weights]
+    return (
+        f"{weights} counts {bits:g} bits a weight: scales come on top (16 bits for each 128 "
+        f"weights make it {bits + 0.125:g} bits), and so do tables that stay in 16 bits."
+    )
 
 
 def _layer_latency(chip: Mapping[str, Any], model: Mapping[str, Any]) -> float:

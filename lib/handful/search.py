@@ -69,7 +69,7 @@ SYNONYMS = {
     r"check ?point(s|ed|ing)?": "checkpoint",
     r"key value": "kv",
     r"eagle|medusa|mtp|multi token prediction": "speculative eagle",
-    r"quanti[sz](e|ed|ing|ation)|w\d+a\d+|awq|gptq": "quantised",
+    r"quanti[sz](e|ed|ing|ation)|w\d+a\d+|awq|gptq|int ?[48]": "quantised",
     r"utili[sz]ation": "utilisation",
     r"oom|out of memory": "oom memory",
     r"sync(s|ed|ing)?|synchroni[sz](e|ed|ing|ation)": "sync",

@@ -41,6 +41,7 @@ from .symbolic.formula import Formula
     w_opt,
     state,
     activations,
+    w,
     y,
     w_a,
     w_layer,
@@ -74,6 +75,7 @@ from .symbolic.formula import Formula
         q.optimiser_bytes,
         q.training_state_memory,
         q.activation_memory,
+        q.bytes_per_parameter,
         q.one_layer,
         q.activation_bytes,
         q.layer_activation_bytes,
@@ -161,6 +163,47 @@ zero_stage_3_memory = Formula(
         "also called fully sharded data parallelism; a layer's weights are gathered while they "
         "are used, and that layer's whole weights come on top",
         _LEFT_OUT,
+    ),
+)
+
+_HU = "Hu et al. 2021, LoRA, arXiv 2106.09685"
+r = q.adapter_rank.symbol
+
+lora_parameters = Formula(
+    q.adapter_parameters,
+    q.one_parameter.symbol
+    * r
+    * layers
+    / y
+    * (
+        2 * (d + heads * d_head)
+        + 2 * (d + kv_heads * d_head)
+        + q.feed_forward_matrices.symbol * (d + d_ff)
+    ),
+    name="lora_parameters",
+    source=f"{_HU}, section 4.1",
+    meaning="trained weights of low-rank adapters on every matrix of attention and feed-forward",
+    known_as=("LoRA trainable parameters", "LoRA adapter size"),
+    conventions=(
+        "for each matrix, one from its inputs to the rank and one from the rank to its outputs",
+        "grouped attention; no adapters on embeddings",
+        "with routed experts, an adapter for each expert that a token uses, as wide as they are "
+        "together: more where every expert has its own",
+    ),
+)
+
+lora_memory = Formula(
+    q.training_state_memory,
+    N * w + q.adapter_parameters.symbol * (w_theta + w_grad + w_opt),
+    using=(lora_parameters,),
+    name="lora_memory",
+    source=f"{_HU}, section 4.2",
+    meaning="frozen weights, and the state of training of the adapters alone",
+    known_as=("LoRA memory", "QLoRA memory", "fine-tuning memory with adapters"),
+    conventions=(
+        _ADAM,
+        "the frozen weights as they are stored: half a byte each, and scales, in QLoRA",
+        "activations come on top, and are no fewer than without adapters",
     ),
 )
 

@@ -130,7 +130,7 @@ def estimate(
     ScenarioError
         What `scenario.values` refuses.
     """
-    precision = precision or scenario.usual_precision(hardware)
+    precision = precision or scenario.usual_precision(hardware, weights)
     known = scenario.values(
         hardware, model, precision, context, weights=weights, cache=cache, batch=batch, **overrides
     )
@@ -160,8 +160,7 @@ def estimate(
     }
     fits = scenario.room(known)
     notes = scenario.noted(known, hardware, model, precision)
-    if crowded := scenario.room_note(known):
-        notes.append(crowded)
+    notes += filter(None, [scenario.room_note(known), scenario.stored_note(weights)])
     if why := scenario.choose("model", model).get("counts"):
         notes.append(why)
     price_is = "as set" if "device_price" in overrides else _price_is(hardware)

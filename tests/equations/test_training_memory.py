@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handful import reversible, shapes
+from handful import reversible, scenario, shapes
 from handful import training_memory as m
 from handful_evidence.simulate import kept_activations as sim
 from handful_evidence.simulate import pipeline
@@ -324,3 +324,35 @@ def test_a_gated_layer_is_about_as_large_as_gpt_3_s(model, published):
     plain = known | dict(kv_heads=s.heads, d_ff=8 * s.d_model / 3)
     masks = 2 * s.d_model
     assert m.layer_activation_bytes_gated(plain) + masks == pytest.approx(34 * s.d_model)
+
+
+@pytest.mark.parametrize(
+    "model, rank, trained",
+    [  # as Hugging Face's PEFT counts adapters on all seven matrices of a layer
+        ("Llama 3.1 8B", 16, 41_943_040),
+        ("Llama 2 7B", 16, 39_976_960),
+    ],
+)
+def test_adapters_have_the_parameters_that_are_printed_where_they_are_trained(model, rank, trained):
+    known = scenario.values(model=model)
+    assert m.lora_parameters(known, adapter_rank=rank) == trained
+    # 4-bit weights that are frozen, and sixteen bytes for each that is trained.
+    memory = m.lora_memory(known, adapter_rank=rank, bytes_per_parameter=0.5)
+    assert memory == pytest.approx(0.5 * known["total_parameters"] + 16 * trained)
+
+
+def test_adapters_are_counted_matrix_by_matrix():
+    d, heads, kv, width, ffn, layers, rank = 48, 6, 2, 8, 112, 3, 4
+    matrices = [(d, heads * width), (d, kv * width), (d, kv * width), (heads * width, d)]
+    matrices += [(d, ffn), (d, ffn), (ffn, d)]
+    trained = layers * sum(rank * into + out * rank for into, out in matrices)
+    assert trained == m.lora_parameters(
+        adapter_rank=rank,
+        layers=layers,
+        d_model=d,
+        attention_heads=heads,
+        head_width=width,
+        kv_heads=kv,
+        d_ff=ffn,
+        feed_forward_matrices=3,
+    )

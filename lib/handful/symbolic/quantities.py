@@ -1195,6 +1195,13 @@ rotary_width = quantity(
     r"d_{\mathrm{rope}}", NONE, "numbers of a key that carry its position, for all heads together"
 )
 
+adapter_rank = quantity(
+    r"r_{\mathrm{LoRA}}", NONE, "rank of the two thin matrices that are trained beside each weight"
+)
+adapter_parameters = quantity(
+    r"N_{\mathrm{LoRA}}", _parameter, "weights of all adapters: those that are trained"
+)
+
 section("Failures and checkpoints")
 device_mean_time_to_failure = quantity(
     r"M_{\mathrm{chip}}",
