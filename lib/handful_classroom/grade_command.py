@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections import Counter
 from pathlib import Path
@@ -131,6 +132,8 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
 
     from .grading import grade, submissions
 
+    if options.scheduler:  # what goes wrong there is said in a sentence, and not in Dask's log
+        logging.disable(logging.CRITICAL)
     with submissions.opened(options.submissions, assignment.name, roster) as found:
         try:
             with Progress("Graded", "", len(found)) as show:
@@ -146,6 +149,7 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
                     anew=options.again,
                     earlier=earlier,
                     progress=lambda done, total, statuses: show(done, _counts(statuses)),
+                    say=show.say,
                 )
         except ModuleNotFoundError as error:
             if error.name != "distributed":

@@ -58,9 +58,7 @@ class Progress:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.width:
-            self.stream.write("\n")
-            self.stream.flush()
+        self._end_line()
 
     def __call__(self, done: int, detail: str = "") -> None:
         """Print how many are done, with `detail`, unless the last line is too recent."""
@@ -69,6 +67,25 @@ class Progress:
         if now >= self.due or (done == self.total and not self.silent):
             self.due, self.silent = now + self.between, False
             self._print(self._line(done, detail, now - self.start))
+
+    def say(self, sentence: str) -> None:
+        r"""Print a sentence on a line of its own, at once.
+
+        >>> import io
+        >>> out = io.StringIO()
+        >>> Progress("Graded", "", None, stream=out).say("A worker has come.")
+        >>> out.getvalue()
+        'A worker has come.\n'
+        """
+        self._end_line()
+        self.stream.write(f"{sentence}\n")
+        self.stream.flush()
+
+    def _end_line(self) -> None:
+        if self.width:
+            self.stream.write("\n")
+            self.stream.flush()
+            self.width = 0
 
     def _line(self, done: int, detail: str, elapsed: float) -> str:
         of = "" if self.total is None else f" of {self.total:,}"

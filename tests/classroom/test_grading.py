@@ -390,3 +390,5 @@ def test_counts_of_progress_on_a_terminal():
         lines[50].strip() == "Graded 50 of 100: ok 50; about 1 min left"
         and lines[-1].strip() == "Graded 100 of 100: ok 100"
     )
+    show.say("A sentence has a line of its own.")
+    assert re.search(r"ok 100 *\nA sentence has a line of its own\.\n$", stream.getvalue())

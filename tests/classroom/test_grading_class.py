@@ -14,11 +14,11 @@ import pickle
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -347,45 +347,37 @@ def test_what_one_process_has_shown_holds_for_the_others_of_the_machine():
             cluster._check_outcome(stop, True)
 
 
-@dataclass(eq=False)
-class Future:
-    answer: object
-    status: str = "finished"
-
-    def result(self):
-        return self.answer
-
-
 class Workers:
-    """A stand-in for a Dask client and its workers.
+    """A stand-in for a Dask client, its workers and `distributed.as_completed`.
 
-    It gives each answer in turn, as a worker would give it.
+    It gives each answer in turn, as a worker would give it; for None none ever comes.
     """
 
     def __init__(self, answers):
-        self.answers, self.loop = iter(answers), None
+        self.answers, self.ready, self.status = iter(answers), [], "running"
+        self.scheduler = SimpleNamespace(ncores=lambda: {"worker": 1})
+
+    def sync(self, ask, callback_timeout):
+        return ask()
 
     def submit(self, ask, task, pure):
-        return Future(next(self.answers))
+        return object()
 
-    def nthreads(self):
-        return {"worker": 1}
+    def add(self, future):
+        if (answer := next(self.answers)) is not None:
+            self.ready.append((future, answer))
+
+    def next_batch(self, block):
+        batch, self.ready = self.ready, []
+        return batch
+
+    def clear(self):
+        pass
 
 
 def under_dask(answers, tasks):
     workers = Workers(answers)
-    distributed = SimpleNamespace(as_completed=lambda futures, loop: Completed(futures))
-    return dict(cluster._dasked(distributed, workers, abs, iter(tasks)))
-
-
-class Completed(list):
-    """`distributed.as_completed`, for futures that are done."""
-
-    add = list.append
-
-    def __iter__(self):
-        while self:
-            yield self.pop(0)
+    return dict(cluster._dasked(workers, workers, abs, iter(tasks), "tcp://here", 0.2, pytest.fail))
 
 
 def test_under_dask_a_failed_start_costs_one_student_once_a_sandbox_has_started():
@@ -404,6 +396,33 @@ def test_under_dask_a_worker_without_a_sandbox_is_tried_around_and_then_stops_th
     assert under_dask([done, none, done, done], "abc") == dict.fromkeys("abc", done)
     with pytest.raises(cluster.ClusterError, match=r"There is none here\."):
         under_dask([done, none, none], "ab")
+
+
+def test_under_dask_what_never_comes_back_is_given_up_after_a_long_silence():
+    done = cluster.Done(1, True)
+    lost = cluster.Fault("no worker brought it back within 0 seconds")
+    assert under_dask([None, done, done, None, done], "abcde") == {
+        "a": lost, "b": done, "c": done, "d": lost, "e": done
+    }  # fmt: skip
+
+
+def test_under_dask_a_worker_that_cannot_grade_is_tried_around_and_then_stops_the_class():
+    done, unable = cluster.Done(1), (ImportError, ImportError("No module named handful"), None)
+    assert under_dask([unable, done, done], "ab") == dict.fromkeys("ab", done)
+    with pytest.raises(cluster.ClusterError, match=r"cannot grade: ImportError: No module named"):
+        under_dask([unable, done, unable], "ab")
+    killed = type("KilledWorker", (Exception,), {})
+    assert under_dask([done, (killed, killed(), None), (killed, killed(), None)], "ab") == {
+        "a": done,
+        "b": cluster.Fault("the workers that graded it were lost 2 times"),
+    }
+
+
+def test_a_worker_with_another_version_runs_nothing_and_stops_the_class():
+    found = cluster.apart(os._exit, 3, version="0")
+    assert re.match(r"A worker on \S.* has handful \S+, and here is 0; results would", found.says)
+    with pytest.raises(cluster.ClusterError, match="Install the same on all"):
+        under_dask([cluster.Done(1, True), found], "ab")
 
 
 def test_a_fresh_process_that_finds_no_sandbox_beside_one_that_did_costs_one_student(
@@ -631,24 +650,10 @@ def test_a_notebook_that_leases_the_interpreter_stops_no_other(tmp_path, stand_i
 @pytest.mark.sandbox
 def test_the_command_killed_amid_real_notebooks_goes_on_and_leaves_no_process(tmp_path, classroom):
     path, peace = classroom
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "handful",
-        "assign",
-        "grade",
-        str(path),
-        "--assignment",
-        "roofline",
-        "-o",
-        str(tmp_path / "out"),
-        "--jobs",
-        "2",
-    ]
+    grading = command(path, tmp_path / "out", "--jobs", "2")
     for wanted in (2, 8):
         with subprocess.Popen(
-            command,
+            grading,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -662,7 +667,7 @@ def test_the_command_killed_amid_real_notebooks_goes_on_and_leaves_no_process(tm
         assert {
             file.name: file.read_bytes() for file in (tmp_path / "out").glob("results/[!.]*")
         }.items() <= peace.items()
-    out = subprocess.run(command, capture_output=True, text=True, env=environment())
+    out = subprocess.run(grading, capture_output=True, text=True, env=environment())
     assert out.returncode == 0, out.stderr
     assert "were graded before and left as they are." in out.stderr and re.search(
         r"ok +\d+", out.stdout
@@ -670,75 +675,177 @@ def test_the_command_killed_amid_real_notebooks_goes_on_and_leaves_no_process(tm
     assert contents(tmp_path / "out") == peace
 
 
+def command(path: Path, out: Path, *options: str) -> list[str]:
+    start = [sys.executable, "-P", "-m", "handful", "assign", "grade", str(path)]
+    return [*start, "--assignment", "roofline", "-o", str(out), *options]
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    """Return all that a grading wrote, by its place in the folder."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != ".lock"
+    }
+
+
 @pytest.mark.sandbox
-def test_a_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, classroom):
-    """One of two workers is killed when a few results are there.
-
-    A scheduler and the workers run on loopback.
-    """
-    path, peace = classroom
-    start = dict(
-        env=environment() | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd=tmp_path,
+def test_a_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, dask):
+    """One of two workers is killed midway: every file is as this machine's processes make it."""
+    path, key = honest(tmp_path / "class", 40), tmp_path / "key"
+    store.make_key(key)
+    doomed, _ = dask.worker(), dask.worker()
+    here = subprocess.run(
+        command(path, tmp_path / "here", "--key", str(key)),
+        capture_output=True,
+        text=True,
+        env=environment(),
     )
-    base, file = [sys.executable, "-P", "-m"], tmp_path / "scheduler.json"
-    processes = [
-        subprocess.Popen(
-            [
-                *base,
-                "distributed.cli.dask_scheduler",
-                "--host",
-                "127.0.0.1",
-                "--port",
-                "0",
-                "--no-dashboard",
-                "--scheduler-file",
-                str(file),
-            ],
-            **start,
-        )
-    ]
-    try:
-        until(lambda: file.exists() and file.read_text().strip().endswith("}"))
-        address = json.loads(file.read_text())["address"]
-        worker = [
-            *base,
-            "distributed.cli.dask_worker",
-            address,
-            "--host",
-            "127.0.0.1",
-            "--nthreads",
-            "1",
-            "--no-nanny",
-            "--no-dashboard",
-            "--local-directory",
-            str(tmp_path / "dask"),
-        ]
-        processes += [subprocess.Popen(worker, **start) for _ in range(2)]
-        killed = []
+    assert here.returncode == 0, here.stderr
+    with subprocess.Popen(
+        command(path, tmp_path / "there", "--key", str(key), "--scheduler", dask.address),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    ) as process:
+        until(lambda: len(list((tmp_path / "there").glob("results/[!.]*"))) >= 10)
+        doomed.kill()
+        until(lambda: len(list((tmp_path / "there").glob("results/[!.]*"))) >= 11)
+        assert not (tmp_path / "there" / "grades.csv").exists(), "the kill came too late"
+        out, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert out == here.stdout.replace(str(tmp_path / "here"), str(tmp_path / "there"))
 
-        def progress(done, total, statuses):
-            if done == 4:
-                processes[1].kill()
-                killed.append(done)
+    def notes(text: str) -> list[str]:
+        text = text.replace(str(tmp_path / "there"), str(tmp_path / "here"))
+        return [line for line in text.splitlines() if not line.startswith("Graded ")]
 
-        done = grade.run(
-            ROOFLINE,
-            submissions.read(path, "roofline"),
-            tmp_path / "out",
-            scheduler=address,
-            progress=progress,
-        )
-    finally:
-        for process in processes[::-1]:
-            process.kill()
-            process.wait()
-    assert killed and not done.faults and sum(done.statuses.values()) == 16
-    assert contents(tmp_path / "out") == peace
+    assert notes(errors) == notes(here.stderr)
+    there = written(tmp_path / "there")
+    assert "grades.csv" in there and len(there) > 40 and there == written(tmp_path / "here")
+
+
+def test_a_cluster_without_workers_says_so_once_and_goes_on_when_one_comes(
+    tmp_path, stand_in, dask, monkeypatch
+):
+    """There is none at first, and all die midway."""
+    monkeypatch.setenv("HANDFUL_NAP", "0.05")
+    begin, workers, said = time.monotonic(), [], []
+
+    def say(sentence):
+        nonlocal begin
+        said.append(sentence)
+        if "has no worker" in sentence:
+            assert time.monotonic() - begin < 15
+            workers.append(dask.worker())
+
+    def progress(done, total, statuses):
+        nonlocal begin
+        if done == 5:
+            workers[0].kill()
+            begin = time.monotonic()
+
+    done = grade.run(
+        ROOFLINE,
+        small(20),
+        tmp_path / "out",
+        scheduler=dask.address,
+        ask=stand_in,
+        progress=progress,
+        say=say,
+    )
+    none = (
+        f"The Dask scheduler at {dask.address} has no worker: start one with 'dask worker "
+        f"{dask.address} --nthreads 1', or press Ctrl+C; what was graded is kept."
+    )
+    assert said == [none, "A worker has come, and grading goes on."] * 2
+    grade.run(ROOFLINE, small(20), tmp_path / "here", jobs=0, ask=stand_in)
+    assert not done.faults and contents(tmp_path / "out") == contents(tmp_path / "here")
+    again = grade.run(
+        ROOFLINE, small(20), tmp_path / "out", scheduler=dask.address, ask=stand_in, say=pytest.fail
+    )
+    assert again.before == 20
+
+
+def test_a_worker_of_a_cluster_that_stands_still_holds_up_nobody(
+    tmp_path, stand_in, dask, monkeypatch
+):
+    """What it had goes to another once the scheduler has noticed."""
+    monkeypatch.setenv("HANDFUL_NAP", "0.05")
+    frozen, other = dask.worker(), dask.worker()
+    stopped = []
+
+    def progress(done, total, statuses):
+        if done == 8:
+            frozen.send_signal(signal.SIGSTOP)
+            stopped.append(done)
+
+    done = grade.run(
+        ROOFLINE,
+        small(30),
+        tmp_path / "out",
+        scheduler=dask.address,
+        ask=stand_in,
+        progress=progress,
+    )
+    frozen.kill()
+    assert stopped and other.poll() is None and not done.faults
+    grade.run(ROOFLINE, small(30), tmp_path / "here", jobs=0, ask=stand_in)
+    assert contents(tmp_path / "out") == contents(tmp_path / "here")
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    "how, code, says",
+    [
+        ("lost", 1, "handful: The Dask scheduler at {} is gone or was restarted; the same command"),
+        ("refused", 1, "handful: No Dask scheduler answers at {}: "),
+        ("interrupt", 130, "Stopped.  What is graded is kept in "),
+    ],
+)
+def test_what_ends_a_grading_on_a_cluster_is_said_in_one_line(tmp_path, dask, how, code, says):
+    path = honest(tmp_path / "class", 16)
+    dask.worker()
+    if how == "refused":
+        dask.scheduler.kill()
+        dask.scheduler.wait()
+    with subprocess.Popen(
+        command(path, tmp_path / "out", "--scheduler", dask.address),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    ) as process:
+        if how != "refused":
+            until(lambda: len(list((tmp_path / "out").glob("results/[!.]*"))) >= 3)
+            if how == "lost":
+                dask.scheduler.kill()
+            else:
+                process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+    lines = [line for line in errors.splitlines() if not line.startswith("Graded ")]
+    assert process.returncode == code and not out and len(lines) == 1, errors
+    assert lines[0].startswith(says.format(dask.address))
 
 
 def test_no_scheduler_is_named(tmp_path):
     with pytest.raises(cluster.ClusterError, match="No Dask scheduler answers at"):
         list(cluster.dask(abs, [1], "nonsense://127.0.0.1:1"))
+
+
+def test_a_port_that_takes_connections_and_does_not_answer_is_named(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(cluster, "CONNECT", 1.0)
+    said = []
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+
+        def say(sentence):
+            said.append(sentence)
+            mute.accept()[0].close()
+            mute.close()
+
+        address = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
+        with pytest.raises(cluster.ClusterError, match=f"No Dask scheduler answers at {address}"):
+            list(cluster.dask(abs, [1], address, say=say))
+    assert len(said) == 1 and said[0].startswith(f"Something at {address} takes connections")

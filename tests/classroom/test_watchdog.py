@@ -6,7 +6,6 @@ import inspect
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -126,77 +125,20 @@ def test_within_this_process(tmp_path, slow):
     )
 
 
-def test_on_a_cluster(tmp_path, slow):
-    """The worker's own process is never lost.
-
-    A scheduler and one worker of Dask run here, as its commands start them.
-    """
-    pytest.importorskip("distributed")
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s",
-    }
-    start = dict(
-        env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path
+def test_on_a_cluster(tmp_path, slow, dask):
+    """The worker's own process is never lost."""
+    # With a nanny, as by default: its worker is a daemon, which may have no processes of
+    # `multiprocessing`.
+    worker = dask.worker("--nthreads", "2", "--nworkers", "1")
+    done = grade.run(
+        ROOFLINE,
+        handed_in(CLASS),
+        tmp_path / "out",
+        scheduler=dask.address,
+        ask=slow.ask,
+        seconds=SECONDS,
     )
-    base, file = [sys.executable, "-P", "-m"], tmp_path / "scheduler.json"
-    processes = [
-        subprocess.Popen(
-            [
-                *base,
-                "distributed.cli.dask_scheduler",
-                "--host",
-                "127.0.0.1",
-                "--port",
-                "0",
-                "--no-dashboard",
-                "--scheduler-file",
-                str(file),
-            ],
-            **start,
-        )
-    ]
-    try:
-        end = time.monotonic() + 60
-        while not (file.exists() and file.read_text().strip().endswith("}")):
-            assert time.monotonic() < end, "no scheduler"
-            time.sleep(0.02)
-        address = json.loads(file.read_text())["address"]
-        # With a nanny, as by default: its worker is a daemon, which may have no processes of
-        # `multiprocessing`.
-        processes.append(
-            subprocess.Popen(
-                [
-                    *base,
-                    "distributed.cli.dask_worker",
-                    address,
-                    "--host",
-                    "127.0.0.1",
-                    "--nthreads",
-                    "2",
-                    "--nworkers",
-                    "1",
-                    "--no-dashboard",
-                    "--local-directory",
-                    str(tmp_path / "dask"),
-                ],
-                **start,
-            )
-        )
-        done = grade.run(
-            ROOFLINE,
-            handed_in(CLASS),
-            tmp_path / "out",
-            scheduler=address,
-            ask=slow.ask,
-            seconds=SECONDS,
-        )
-        assert processes[1].poll() is None
-    finally:
-        for process in processes[::-1]:
-            process.terminate()
-            process.wait(30)
+    assert worker.poll() is None
     check(done, tmp_path / "out", {"dee"})
 
 

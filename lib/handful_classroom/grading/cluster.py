@@ -22,6 +22,7 @@ import math
 import multiprocessing
 import multiprocessing.connection
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -42,7 +43,10 @@ TRIES = 2
 PRELOAD = [
     "handful_classroom.grading.grade"
 ]  # imported once, by the process that all workers are forked from
-LOOK = 1.0  # seconds between looks at how long each has been at its task
+LOOK = 1.0  # seconds between looks at how long each has been at its task, and at who is there
+# On a Dask cluster, in seconds: for which the scheduler may not answer, for which there may be no
+# worker before it is said (one that restarts takes less), and between looks for results.
+CONNECT, PATIENCE, BETWEEN = 10.0, 5.0, 0.02
 # What stops the whole class, by the names of errors.
 STOPPING = ("SandboxError", "StartError", "SourceError", "JudgeError", "GradingError")
 
@@ -271,10 +275,6 @@ def _receive(worker: _Worker):
 # A Dask cluster
 
 
-def _version() -> str:
-    return library()
-
-
 # Started by a thread of a Dask worker.  No `multiprocessing.Process`, for Dask's workers are
 # daemons, which may have none.
 _APART = """
@@ -329,12 +329,23 @@ class _Apart:
 
 
 def apart(
-    run: Callable, task, longest: float = math.inf, seconds: float = math.inf
+    run: Callable,
+    task,
+    longest: float = math.inf,
+    seconds: float = math.inf,
+    version: str | None = None,
 ) -> Done | Fault | Stop:
     """Run one task in this thread's own process, and return its outcome.
 
-    The process is kept for the next task.
+    The process is kept for the next task.  Where `version` is not that of the library here, nothing
+    runs, and the outcome stops the class.
     """
+    if version not in (None, library()):
+        return Stop(
+            f"A worker on {platform.node()} has handful {library()}, and here is {version}; "
+            "results would differ.  Install the same on all.",
+            "VersionError",
+        )
     tries = 0
     while True:  # until there is an outcome, which `_fault_of_lost` makes of the last try
         tries += 1
@@ -357,108 +368,148 @@ def dask(
     address: str,
     longest: float = math.inf,
     seconds: float = math.inf,
+    say: Callable[[str], object] = lambda sentence: None,
 ) -> Generator[tuple, None, None]:
     """Yield each task with its outcome, as they finish, from the workers of a Dask scheduler.
 
     `address` is the scheduler's.
 
-    The scheduler gives the tasks of a worker that is lost to others; workers may come and go.  A
-    task that takes longer than `longest` seconds on the wall, or `seconds` of processor time, is
-    given up.
+    The scheduler gives the tasks of a worker that is lost to others, and those of one that stands
+    still too, once it has noticed: by default (`worker-ttl`) that takes five to ten minutes.
+    Workers may come and go.  While there is none this waits, and tells `say` so in a sentence, and
+    when it goes on.  A task that takes longer than `longest` seconds on the wall, or `seconds` of
+    processor time, is given up, and so are all under way when there are workers and none has
+    brought anything for twice `longest`.
     """
-    from concurrent.futures import CancelledError
-
     import distributed
 
+    # Dask bounds the time of connecting, and not that of the first answer.
+    mute = threading.Timer(
+        CONNECT + 2,
+        say,
+        [f"Something at {address} takes connections, but answers as no Dask scheduler."],
+    )
+    mute.start()
     try:
-        client = distributed.Client(address, timeout=15, set_as_default=False)
+        client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
             f"No Dask scheduler answers at {address}: "
             f"{str(error).splitlines()[0] if str(error) else type(error).__name__}."
         ) from None
+    finally:
+        mute.cancel()
     try:
-        _check_workers(client, address)
-        yield from _dasked(
-            distributed, client, partial(apart, run, longest=longest, seconds=seconds), iter(tasks)
-        )
-    except (CancelledError, OSError) as error:
-        raise ClusterError(
-            f"The Dask scheduler at {address} is gone ({type(error).__name__}); the same command "
-            "goes on where this one stopped."
-        ) from None
+        ask = partial(apart, run, longest=longest, seconds=seconds, version=library())
+        waiting = distributed.as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        yield from _dasked(client, waiting, ask, iter(tasks), address, 2 * longest, say)
     finally:
         client.close(timeout=5)
 
 
-def _check_workers(client, address: str) -> None:
-    """Check that there are workers, and that they have the same version of this library."""
-    try:
-        client.wait_for_workers(1, timeout=15)
-    except TimeoutError:
-        raise ClusterError(
-            f"The Dask scheduler at {address} has no workers; start one with: dask worker {address}"
-        ) from None
-    own = _version()
-    try:
-        found = client.run(_version)
-    except Exception as error:
-        raise ClusterError(
-            f"A worker of {address} cannot use handful: {type(error).__name__}: {error}; install "
-            f"handful {own} there."
-        ) from None
-    for worker, version in sorted(found.items()):
-        if version != own:
-            raise ClusterError(
-                f"The worker {worker} has handful {version}, and here is {own}; results would "
-                "differ.  Install the same on all."
-            )
+def _dasked(
+    client,
+    waiting,
+    ask: Callable,
+    tasks: Iterator,
+    address: str,
+    silence: float,
+    say: Callable[[str], object],
+) -> Iterator[tuple]:
+    """Yield each task with its outcome; `waiting` is `distributed.as_completed` with results.
 
-
-def _dasked(distributed, client, ask: Callable, tasks: Iterator) -> Iterator[tuple]:
+    Nothing here waits for one worker: one that stands still would hold up the others.
+    """
     under_way: dict = {}
     began = False  # whether a sandbox has started on any worker
+    threads, look = 0, -math.inf  # those of all workers, and when to count them again
+    seen = moved = time.monotonic()  # when there was a worker last, and when one brought something
+    told = False  # that there is none
 
-    def submit(task, tries: int = 1):
+    def submit(task, tries: int = 1) -> None:
+        if client.status != "running":
+            raise _gone(address)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sending large graph")
             future = client.submit(ask, task, pure=False)
         under_way[future] = task, tries
-        return future
+        waiting.add(future)
 
-    def room() -> int:
-        return max(2, 2 * sum(client.nthreads().values()))
-
-    waiting = distributed.as_completed(
-        [submit(task) for task in islice(tasks, room())], loop=client.loop
-    )
-    for future in waiting:
-        task, tries = under_way.pop(future)
-        if future.status == "finished":
-            found = future.result()
-            began = began or found.began
-            if (
-                began
-                and isinstance(found, Stop)
-                and found.error == "SandboxError"
-                and tries < TRIES
-            ):
-                waiting.add(submit(task, tries + 1))  # a worker that has none; another may have one
-                continue
-            found = _check_outcome(found, began)
-        elif future.status == "error" and tries < TRIES:
-            waiting.add(submit(task, tries + 1))
-            continue
-        elif future.status == "error":
-            found = Fault(
-                f"the workers that graded it were lost {tries} times "
-                f"({type(future.exception()).__name__})"
-            )
+    while True:
+        if time.monotonic() >= look:
+            threads = _threads(client, address)
+            look = time.monotonic() + LOOK
+        for task in islice(tasks, max(0, max(2, 2 * threads) - len(under_way))):
+            submit(task)
+            moved = time.monotonic()
+        if not under_way:
+            return
+        now = time.monotonic()
+        if threads:
+            seen = now
+            if told:
+                say("A worker has come, and grading goes on.")
+            told = False
         else:
-            raise ClusterError(
-                "The Dask scheduler gave up a task; the same command goes on where this one "
-                "stopped."
-            )
-        for task_next in islice(tasks, max(0, room() - len(under_way))):
-            waiting.add(submit(task_next))
-        yield task, found
+            moved = now
+            if not told and now - seen > PATIENCE:
+                told = True
+                say(
+                    f"The Dask scheduler at {address} has no worker: start one with "
+                    f"'dask worker {address} --nthreads 1', or press Ctrl+C; what was graded is "
+                    "kept."
+                )
+        batch = waiting.next_batch(block=False)
+        for future, came in batch:
+            task, tries = under_way.pop(future)
+            moved = time.monotonic()
+            began = began or getattr(came, "began", False)
+            found = _outcome_of(came, began, tries, address)
+            if found is None:
+                submit(task, tries + 1)
+            else:
+                yield task, found
+        if not batch and now - moved <= silence:
+            time.sleep(BETWEEN)
+        elif not batch:
+            waiting.clear()
+            given_up, under_way = under_way, {}
+            for task, _ in given_up.values():
+                yield task, Fault(f"no worker brought it back within {silence:,.0f} seconds")
+
+
+def _outcome_of(came, began: bool, tries: int, address: str) -> Done | Fault | None:
+    """Return the outcome in what came from Dask, or None for a task that is tried again.
+
+    An error of Dask's, as `(type, error, traceback)`, is that of a worker that cannot even begin.
+    """
+    if isinstance(came, BaseException):  # it was cancelled, by nobody here
+        raise _gone(address)
+    failed = came[1] if isinstance(came, tuple) else None
+    if tries < TRIES and (
+        failed or (began and isinstance(came, Stop) and came.error == "SandboxError")
+    ):
+        return None  # a worker that has no sandbox, or no `handful`; another may have one
+    if failed is None:
+        return _check_outcome(came, began)
+    if type(failed).__name__ == "KilledWorker":
+        return Fault(f"the workers that graded it were lost {tries} times")
+    raise ClusterError(
+        f"A worker of {address} cannot grade: {type(failed).__name__}: {failed}; it needs handful "
+        f"{library()}."
+    )
+
+
+def _threads(client, address: str) -> int:
+    """Return how many threads the workers have, all together."""
+    with suppress(OSError):  # of which a timeout is one
+        if client.status == "running":
+            return sum(client.sync(client.scheduler.ncores, callback_timeout=CONNECT).values())
+    raise _gone(address)
+
+
+def _gone(address: str) -> ClusterError:
+    return ClusterError(
+        f"The Dask scheduler at {address} is gone or was restarted; the same command goes on "
+        "where this one stopped."
+    )

@@ -570,6 +570,7 @@ def run(
     ask: Callable[..., Outcome] | None = None,
     progress: Callable[[int, int | None, Counter], None] | None = None,
     seconds: float = READING_SECONDS,
+    say: Callable[[str], object] = lambda sentence: None,
 ) -> Graded:
     """Grade a class into a results folder.
 
@@ -596,6 +597,8 @@ def run(
     seconds : float
         Processor time, above 0, that this program may itself spend on one submission; a submission
         that takes more is given up and becomes a fault.
+    say : callable, optional
+        Called with a sentence when the scheduler has no worker left, and when grading goes on.
 
     Raises
     ------
@@ -618,7 +621,8 @@ def run(
             trusted = found is not None and (secret is None or store.verified(found, secret))
             return found if trusted else None
 
-        found = _outcomes(job, register.tasks(submissions, key_of, known), jobs, scheduler, seconds)
+        tasks = register.tasks(submissions, key_of, known)
+        found = _outcomes(job, tasks, jobs, scheduler, seconds, say)
         complete = False
         try:
             for (made, one), came in found:
@@ -688,12 +692,17 @@ class _Register:
 
 
 def _outcomes(
-    job: Job, tasks: Iterator, jobs: int | None, scheduler: str | None, seconds: float
+    job: Job,
+    tasks: Iterator,
+    jobs: int | None,
+    scheduler: str | None,
+    seconds: float,
+    say: Callable[[str], object],
 ) -> Generator[tuple, None, None]:
     """Yield each task with its outcome, from a cluster, this process or several processes."""
     longest = 600 + 5 * job.limits.total_seconds
     if scheduler:
-        return cluster.dask(job, tasks, scheduler, longest, seconds)
+        return cluster.dask(job, tasks, scheduler, longest, seconds, say)
     if jobs == 0:
         return cluster.here(job, tasks, seconds)
     return cluster.pool(job, tasks, jobs or cluster.cores(), longest, seconds)
