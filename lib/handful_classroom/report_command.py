@@ -108,7 +108,10 @@ def _report(options) -> None:
 
     folder = Path(options.folder)
     about = store.overview(folder)
-    assignment = find(options.source or about["assignment"])
+    kept = about.get("file") or ""  # a source that is none of the book's
+    assignment = find(
+        options.source or (kept if Path(kept).is_file() else "") or about["assignment"]
+    )
     if assignment.name != about["assignment"]:
         raise store.StoreError(
             f"{folder} holds results of {about['assignment']!r}, and {options.source} is "

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from class_samples import KINDS, assignment, class_of, result
 from handful import cli
 from handful_classroom import tables
-from handful_classroom.grading import adjustments, grades, store
+from handful_classroom.grading import adjustments, class_lists, grades, store
 from handful_classroom.grading.submissions import CAME_LATE
-from handful_classroom.reports import feedback, report
+from handful_classroom.reports import feedback, report, stats
 
 POINTS = {name: points for name, kind, points, _ in KINDS if kind != "written"}
 RIGHT = {name: ("ok", points, None, "") for name, points in POINTS.items()}
@@ -146,7 +146,7 @@ def test_a_question_that_is_set_waits_no_more(tmp_path):
         (["*,late,-10 % per day,"], 1, 1.7),
         (["*,late,2 points a day,", "eve,late,3 days,"], 3, 6),
         (['*,late,"20% a day, at most 50%",', "eve,late,4 days,"], 4, 8.5),
-        (['*,late,"2 a day, at most 3 points",', "eve,late,4 days,"], 4, 3),
+        (['*,late,"2 points a day, at most 3 points",', "eve,late,4 days,"], 4, 3),
         (["*,late,10% a day,", "eve,late,25 hours,"], 2, 3.4),
         (["*,late,10% a day,", "eve,late,3 days,", "eve,extension,2 days,ill"], 1, 1.7),
         (["*,late,10% a day,", "eve,late,3 days,", "eve,extension,1 week,ill"], 0, 0),
@@ -165,21 +165,32 @@ def test_lateness_costs_what_the_rule_says(tmp_path, rows, days, penalty):
     assert made["ada"].penalty == 0
     row = table(tmp_path)["eve"]
     assert float(row["late"] or 0) == pytest.approx(-penalty)
-    assert ("late" in lms(tmp_path)[1]["eve"][1]) == bool(penalty)
-    assert ("Changed by your teacher" in page(tmp_path, "eve")) == bool(penalty)
+    assert ("late" in lms(tmp_path)[1]["eve"][1]) == bool(penalty or "extension" in str(rows))
+    assert ("days late" in page(tmp_path, "eve") or "1 day late" in page(tmp_path, "eve")) == bool(
+        penalty
+    )
+    assert ("within an extension" in page(tmp_path, "eve")) == (
+        "extension" in str(rows) and not penalty
+    )
 
 
 def test_late_work_without_a_rule_is_named_and_costs_nothing(tmp_path):
     made, notes = written(tmp_path)
     assert made["eve"].total == 13
-    assert "1 submission came late, and nothing is taken off: adjustments.csv has no rule" in (
+    assert "1 submission came late: eve 1 day.  Nothing is taken off: adjustments.csv has no" in (
         " ".join(notes)
     )
+    assert "Changed by your teacher" not in page(tmp_path, "eve")
     adjusted(tmp_path, "*,late,10% a day,")
     notes = written(tmp_path)[1]
-    assert any("counts as one day: eve.  A row such as eve,late,2 days in" in one for one in notes)
+    assert any("How late is not known of eve, whose file's name" in one for one in notes)
+    adjusted(tmp_path, "*,late,10% a day,", "eve,extension,3 days,")
+    notes = written(tmp_path)[1]
+    assert any("one day is counted, or none within an extension." in one for one in notes)
     adjusted(tmp_path, "*,late,10% a day,", "eve,late,2 days,")
-    assert not any("late" in note for note in written(tmp_path)[1])
+    notes = written(tmp_path)[1]
+    assert not any("not known" in note for note in notes)
+    assert any("came late: eve 2 days (−3.4)." in note for note in notes)
 
 
 MOODLE = (
@@ -208,10 +219,10 @@ def test_moodles_worksheet_says_who_came_how_late_and_is_remembered(tmp_path):
     assert made["ada"].penalty == pytest.approx(3.4) and made["bob"].total == 14
     assert not any("does not say by how much" in note for note in notes)
     again, _ = written(out)  # the list is kept
-    assert again == made and (out / "class-list.csv").read_bytes() == MOODLE.encode()
+    assert again == made and (out / "class-lists" / "moodle.csv").read_bytes() == MOODLE.encode()
     with pytest.raises(tables.TableError):
         written(out, roster=out / "grades.json")
-    assert (out / "class-list.csv").read_bytes() == MOODLE.encode()
+    assert (out / "class-lists" / "moodle.csv").read_bytes() == MOODLE.encode()
 
 
 @pytest.mark.parametrize(
@@ -225,6 +236,9 @@ def test_moodles_worksheet_says_who_came_how_late_and_is_remembered(tmp_path):
         ("ada,step_time,some,", "'some' is no change of points; write 2 to add two"),
         ("ada,step_time,excused,", "'excused' is no change of points"),
         ("ada,late,soon,", "'soon' is no length of time; write such as '2 days'"),
+        ("*,late,0.1 a day,", "'0.1 a day' is no rule for late work"),
+        ("ada,missing,to 0,", "the question missing is for everybody"),
+        ("*,missing,1,", "write 'to 0' or such for missing"),
         ("*,late,a lot,", "'a lot' is no rule for late work; write such as '10% a day'"),
         ("*,extension,later,", "'later' is no length of time"),
         ("ada,total,nan,", "'nan' is no change of points"),
@@ -239,11 +253,38 @@ def test_a_row_that_cannot_be_meant_is_named(tmp_path, row, says):
     assert not (tmp_path / "grades.csv").exists()
 
 
+def test_all_rows_that_cannot_be_meant_are_named_at_once(tmp_path):
+    adjusted(tmp_path, "adda,total,1,", "ada,total,1,", *["bob,total,much,"] * 14)
+    with pytest.raises(tables.TableError) as raised:
+        grades.write(tmp_path, assignment(), CLASS)
+    said = str(raised.value).split("\n")
+    assert len(said) == 11 and "row 2" in said[0] and "row 4" in said[1]
+    assert said[-1] == "5 more rows cannot be read."
+
+
+def test_who_handed_in_nothing_has_no_grade_until_the_table_says_so(tmp_path):
+    made, notes = written(tmp_path)
+    assert not made["cyn"].graded and table(tmp_path)["cyn"]["total"] == ""
+    assert any("1 student handed in nothing and has no grade" in note for note in notes)
+    assert any("dan,total,to 9 gives it one" in note for note in notes)
+    adjusted(tmp_path, "*,missing,to 0,as the course rules say", "dan,total,to 9,")
+    made, notes = written(tmp_path)
+    assert made["cyn"].final and made["cyn"].total == 0
+    assert lms(tmp_path)[0]["cyn"] == lms(tmp_path)[1]["cyn"][0] == "0"
+    assert not any("no grade" in note for note in notes)
+    adjusted(tmp_path, "*,missing,to 0,", "cyn,total,excused,ill")
+    assert written(tmp_path)[0]["cyn"].excused
+    adjusted(tmp_path, "*,missing,to 0,", "cyn,total,to 4,handed in on paper")
+    assert written(tmp_path)[0]["cyn"].total == 4
+
+
 def test_a_row_that_contradicts_another_is_named(tmp_path):
     for one, other in (
         ("ada,total,to 3,", "ada,total,to 4,"),
         ("*,late,10% a day,", "*,late,5% a day,"),
         ("ada,late,1 day,", "ada,late,2 days,"),
+        ("ada,total,excused,", "ada,total,to 5,"),
+        ("*,missing,to 0,", "*,missing,to 1,"),
         ("ada,extension,1 day,", "Ada,extension,2 days,"),
     ):
         adjusted(tmp_path, one, other)
@@ -258,19 +299,99 @@ def test_a_row_that_changes_nothing_is_said_to(tmp_path):
         "cyn,total,2,",
         "bob,step_time,3,",
         "*,step_time,1,",  # who has all points keeps them, without a word
+        "eve,total,-30,",
+        "bob,why,1,",
     )
     made, notes = written(tmp_path)
     said = "\n".join(notes)
     assert "row 2 does not count: nothing of dan's was graded question by question" in said
-    assert "row 3 does not count: cyn has no grade to change; 'to 5' gives one." in said
-    assert "row 4: step_time of bob stays within its points and becomes 4, not 8." in said
-    assert "row 5" not in said and made["eve"].total == 13 and made["ada"].total == 12
+    assert "row 3 does not count: cyn has no grade to change; 'to 2' gives one." in said
+    assert "row 4: step_time of bob stays within its points and becomes 4, not 7." in said
+    assert "row 5" not in said and made["ada"].total == 12
+    assert "row 6: total of eve becomes 0, not -17." in said and made["eve"].total == 0
+    assert "row 7 does not count yet: why of bob waits for points by rubric" in said
+    row = table(tmp_path)["cyn"]
+    assert (row["total"], row["adjusted"]) == ("", "") and "Changed by" not in page(tmp_path, "cyn")
 
 
 def test_a_table_that_a_spreadsheet_saved_is_read(tmp_path):
     rows = ["student;question;points;reason;mine", "ada;step_time;1,5;a reason;x", ";;;;"]
     (tmp_path / "adjustments.csv").write_bytes("\r\n".join(rows).encode("cp1252"))
     assert written(tmp_path)[0]["ada"].total == 12.5
+
+
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section\r\n    Points Possible,,,,\r\n"
+    '"L, Ada",11,S1,ada,Mo\r\n"B, Bob",12,S2,bob,Mo\r\n"C, Cyn",13,S3,cyn,Mo\r\n'
+    '"D, Dan",14,S4,dan,Mo\r\n"E, Eve",15,S5,eve,Mo\r\n'
+)
+WORKSHEET = (
+    "Identifier,Full name,ID number,Email address,Status,Grade,Maximum Grade,Feedback comments\r\n"
+    "Participant 71,Ada L,S1,al@example.edu,Submitted for grading,,20,\r\n"
+    "Participant 72,Bob B,S2,bb@example.edu,Submitted for grading,,20,\r\n"
+    "Participant 75,Eve E,S5,ee@example.edu,Submitted for grading - 2 hours late,,20,\r\n"
+)
+
+
+def test_two_systems_are_served_at_once_and_stay_so(tmp_path):
+    (tmp_path / "gradebook.csv").write_bytes(CANVAS.encode())
+    (tmp_path / "sheet.csv").write_bytes(WORKSHEET.encode())
+    out = tmp_path / "out"
+    written(out, roster=tmp_path / "gradebook.csv")
+    adjusted(out, "ada,total,1,found a mistake in the book", "*,late,10% a day,")
+    made, notes = written(out, roster=tmp_path / "sheet.csv")
+    assert written(out)[0] == made
+    rows = list(csv.reader(io.StringIO((out / "lms" / "canvas.csv").read_text(), newline="")))
+    assert rows[2] == ["L, Ada", "11", "S1", "ada", "Mo", "12"] and len(rows) == 7
+    found = list(csv.DictReader(io.StringIO((out / "lms" / "moodle.csv").read_text(), newline="")))
+    assert [row["ID number"] for row in found] == ["S1", "S2", "S5"]
+    assert made["eve"].penalty == pytest.approx(1.7)
+    sheet = out / "lms" / "moodle-worksheet.csv"
+    filled = list(csv.DictReader(io.StringIO(sheet.read_text(), newline="")))
+    assert [(row["Identifier"], row["Grade"]) for row in filled] == [
+        ("Participant 71", "12"),
+        ("Participant 72", ""),
+        ("Participant 75", "11.3"),
+    ]
+    assert "found a mistake in the book" in filled[0]["Feedback comments"]
+    assert table(out)["ada"]["name"] == "Ada L"
+    said = "\n".join(notes)
+    assert "Moodle's Maximum Grade is 20, and roofline has 17 points" in said
+    assert "2 of 5 students are not in Moodle's list, by any id that both lists have: cyn" in said
+
+
+def test_an_address_is_a_login_only_where_lists_have_no_id_in_common(tmp_path):
+    canvas = [{"id": "1", "sis login id": "ada"}, {"id": "2", "sis login id": "bob"}]
+    moodle = [{"identifier": "P1", "email address": "ada@x"}, {"identifier": "P2", "email": "e@x"}]
+    assert [row.get("identifier") for row in class_lists.joined([canvas, moodle])] == [
+        "P1",
+        None,
+        "P2",
+    ]
+    both = [{"id": "1", "sis login id": "ada"}, {"id": "2", "sis login id": "bob"}]
+    taken = [{"identifier": "P9", "username": "bob", "email": "ada@x"}, {"identifier": "P8"}]
+    assert [row.get("identifier") for row in class_lists.joined([both, taken])] == [
+        None,
+        "P9",
+        "P8",
+    ]
+    twins = [{"identifier": "P1", "email": "ada@x"}, {"identifier": "P2", "email": "ada@y"}]
+    assert len(class_lists.joined([[{"sis login id": "ada"}], twins])) == 3
+
+
+def test_a_set_total_is_no_score_of_the_checks(tmp_path):
+    adjusted(tmp_path, "dan,total,to 9,")
+    made, _ = written(tmp_path)
+    points, possible, whole = stats.scores([*made.values()])
+    assert (sorted(points), possible, whole) == ([11, 13, 13], 13, False)
+
+
+def test_the_model_answer_word_for_word_is_named(tmp_path):
+    assigned = assignment()
+    assigned.questions["why"].model = "The weights are\n read once."
+    copied = result("zoe", {**RIGHT, "why": ("waiting", 0, None, "The weights are read once.")})
+    notes = grades.write(tmp_path, assigned, [BOB, copied])[1]
+    assert any("the source's own, word for word, with 1 student: zoe." in one for one in notes)
 
 
 # Edited by hand

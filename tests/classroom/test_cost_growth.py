@@ -25,6 +25,7 @@ import pytest
 from handful_classroom import build_command, html_report, tables
 from handful_classroom.grading import (
     adjustments,
+    class_lists,
     grade,
     grades,
     notebook_reader,
@@ -617,6 +618,10 @@ def result(text: str) -> dict:
     }
 
 
+def _class_list(path):
+    return class_lists.by_name(class_lists.joined([class_lists.read(path)] * 2))
+
+
 def sides(text: str) -> None:
     cells = [(part, tokens.tokens(part)) for part in cut(text, tokens.MOST_CHARACTERS)]
     similar.sides(cells, cells, similar.released([]))
@@ -780,7 +785,7 @@ IN_FILES = {
             pump("\r"),
         ],
     ),
-    "a class list": (grades.class_list, [students, wide, twice, pump("student,student ")]),
+    "a class list": (_class_list, [students, wide, twice, pump("student,student ")]),
     "points by rubric": (
         rubric.read_table,
         [

@@ -20,7 +20,13 @@ from hypothesis import strategies as st
 
 from handful_classroom import html_report, tables
 from handful_classroom.exports import gradescope
-from handful_classroom.grading import grade, grades, notebook_reader, store, submissions
+from handful_classroom.grading import (
+    class_lists,
+    grade,
+    notebook_reader,
+    store,
+    submissions,
+)
 from handful_classroom.grading.roster import Roster
 from handful_classroom.grading.submissions import Submission, SubmissionError, owner_of, read, shown
 from handful_classroom.release import notebooks, variants
@@ -214,8 +220,8 @@ def test_nobody_takes_an_id_as_a_name():
     listed = {"12": {"student": "Lovelace, Ada", "id": "12"}}
     taken = {"lovelaceada_12": {"student": "lovelaceada_12", "id": "14"}}
     assert (
-        grades.listed_as(listed, "lovelaceada_12")
-        and grades.listed_as(listed | taken, "lovelaceada_12") is None
+        class_lists.listed_as(listed, "lovelaceada_12")
+        and class_lists.listed_as(listed | taken, "lovelaceada_12") is None
     )
 
 
@@ -223,7 +229,7 @@ def test_a_class_list_keeps_ids_apart_from_names(tmp_path):
     (tmp_path / "list.csv").write_text(
         'Student,ID,SIS Login ID\n"Lovelace, Ada",12,ada\nada,14,eve\n12,15,zoe\n'
     )
-    known = grades.class_list(tmp_path / "list.csv")
+    known = class_lists.by_name(class_lists.read(tmp_path / "list.csv"))
     assert known["ada"]["id"] == known["12"]["id"] == "12"
 
 

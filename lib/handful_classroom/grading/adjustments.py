@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from handful.nearest import nearest
@@ -28,7 +28,8 @@ from ..html_report import number
 NAME = "adjustments.csv"
 HEAD = ("student", "question", "points", "reason")
 EVERYBODY = "*"
-TOTAL, LATE, EXTENSION = "total", "late", "extension"
+MOST_TOLD = 10  # rows that cannot be read, in one message
+TOTAL, LATE, EXTENSION, MISSING = "total", "late", "extension", "missing"
 DAY = 86_400.0
 _UNITS = {"y": 365 * DAY, "w": 7 * DAY, "d": DAY, "h": 3600.0, "m": 60.0, "s": 1.0}
 _NUMBER = r"[0-9]{1,9}(?:[.,][0-9]{1,9})?"
@@ -38,7 +39,7 @@ _DURATION = re.compile(rf"{_PART}(?:,? {_PART})*", re.IGNORECASE)
 _MOODLE_LATE = re.compile(rf"(?:^|- )({_PART}(?: {_PART})*) late(?= -|$)")
 _AMOUNT = re.compile(rf"(to )?([+-]?{_NUMBER})", re.IGNORECASE)
 _RULE = re.compile(
-    rf"-?({_NUMBER}) ?(%|points?)? ?(?:a|per|/) ?day"
+    rf"-?({_NUMBER}) ?(%|points?) ?(?:a|per|/) ?day"
     rf"(?:,? (?:at most|up to|max) ({_NUMBER}) ?(%|points?)?)?",
     re.IGNORECASE,
 )
@@ -57,6 +58,11 @@ class Change:
     reason: str
     row: str
     everybody: bool = False
+
+    @property
+    def order(self) -> tuple[bool, bool]:
+        """Return what comes first: questions before the total, and what is set before the rest."""
+        return self.question == TOTAL, self.kind != "set"
 
     @property
     def says(self) -> str:
@@ -98,20 +104,22 @@ class Rule:
         (4.0, 5.0)
         """
         most = self.most * possible if self.most_share else self.most
-        return min(days * self.a_day * (possible if self.share else 1), most, possible)
+        return min(days * self.a_day * (possible if self.share else 1), most)
 
 
 @dataclass(frozen=True)
 class Late:
     """How late a submission came, beyond its extension, and what that costs.
 
-    `seconds` is None where the platform said only that it was late: that counts as one day.
+    `seconds` is None where the platform said only that it was late: that counts as one day, and as
+    in time with an extension.  `reason` is that of the rule, `granted` that of the extension.
     """
 
     seconds: float | None
     extension: float
     penalty: float
     reason: str = ""
+    granted: str = ""
 
     @property
     def days(self) -> int:
@@ -122,19 +130,22 @@ class Late:
 
     @property
     def says(self) -> str:
-        """Return the lateness in words; "" where it came within its extension.
+        """Return what lateness costs, or what an extension saves, in words; "" of neither.
 
-        >>> Late(1.2 * DAY, 0, 3).says, Late(3600, DAY, 0).says
-        ('−3 points: 2 days late.', '')
+        >>> Late(1.2 * DAY, 0, 3).says, Late(3600, DAY, 0, granted="ill").says
+        ('−3 points: 2 days late.', 'It came late, within an extension (ill).')
         """
+        granted = f" ({self.granted.rstrip('.')})" if self.granted else ""
         if not self.days:
-            return ""
-        beyond = " beyond the extension" if self.extension else ""
-        late = f"{plural(self.days, 'day')} late{beyond}"
+            return f"It came late, within an extension{granted}." if self.extension else ""
         if not self.penalty:
-            return f"{late}.".capitalize()
+            return ""
+        beyond = f" beyond the extension{granted}" if self.extension else ""
         because = f" ({self.reason.rstrip('.')})" if self.reason else ""
-        return f"−{plural(float(number(self.penalty)), 'point')}: {late}{because}."
+        return (
+            f"−{plural(float(number(self.penalty)), 'point')}: {plural(self.days, 'day')} late"
+            f"{beyond}{because}."
+        )
 
 
 @dataclass(frozen=True)
@@ -145,16 +156,20 @@ class Adjustments:
     own: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
     rule: Rule | None = None
     late: Mapping[str, float] = field(default_factory=dict)
-    extensions: Mapping[str, float] = field(default_factory=dict)
+    extensions: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    missing: Change | None = None
 
-    def of(self, student: str) -> tuple[Change, ...]:
+    def of(self, student: str, handed_in: bool = True) -> tuple[Change, ...]:
         """Return the changes for a student: what is set first, a student's own before all's."""
         own = self.own.get(student, ())
+        if self.missing and not handed_in and not any(one.kind != "add" for one in own):
+            own = (*own, self.missing)
         sets = {change.question for change in own if change.kind == "set"}
         everybody = [
             one for one in self.everybody if not (one.kind == "set" and one.question in sets)
         ]
-        return tuple(sorted((*everybody, *own), key=lambda change: change.kind != "set"))
+        # Questions before the total, so that a total that falls to 0 has all of them in it.
+        return tuple(sorted((*everybody, *own), key=lambda change: change.order))
 
     def lateness(self, student: str, late: bool, by: float | None, possible: float) -> Late | None:
         """Return a student's lateness; None where it came in time.
@@ -172,12 +187,12 @@ class Adjustments:
             late, by = self.late[student] > 0, self.late[student]
         if not late:
             return None
-        extension = self.extensions.get(student, self.extensions.get(EVERYBODY, 0.0))
-        came = Late(by, extension, 0.0)
+        extension, granted = self.extensions.get(student, self.extensions.get(EVERYBODY, (0.0, "")))
+        came = Late(by, extension, 0.0, granted=granted)
         if self.rule is None:
             return came
         penalty = round(self.rule.penalty(came.days, possible), 2)
-        return Late(by, extension, penalty, self.rule.reason)
+        return replace(came, penalty=penalty, reason=self.rule.reason)
 
 
 def late_in(status: str) -> float | None:
@@ -254,43 +269,86 @@ def read(
         return Adjustments()
     known = {canonical(name): student for name, student in names.items()}
     known |= {canonical(student): student for student in students}
-    everybody: list[Change] = []
-    own: dict[str, list[Change]] = {}
-    rule: Rule | None = None
-    late: dict[str, float] = {}
-    extensions: dict[str, float] = {}
+    table = _Table(assignment, known)
+    wrong: list[str] = []
     for row in tables.read(path, HEAD)[0]:
-        where = f"{NAME}, row {row['']}"
-        student, about = _student(row["student"], known, where), row["question"].strip()
-        if about.lower() == LATE and student == EVERYBODY:
-            if rule:
-                raise tables.TableError(f"{where}: a rule for late work stands above already.")
-            rule = _rule(row, where)
-        elif about.lower() in (LATE, EXTENSION):
-            found = late if about.lower() == LATE else extensions
-            if student in found:
-                raise tables.TableError(
-                    f"{where}: {row['student'].strip()!r} has a row {about.lower()} above already."
-                )
-            found[student] = _duration(row["points"], where)
-        else:
-            change = _change(row, about, student, assignment, where)
-            mine = everybody if student == EVERYBODY else own.setdefault(student, [])
-            if change.kind != "add" and any(
-                (one.question, one.kind) == (change.question, change.kind) for one in mine
-            ):
-                raise tables.TableError(
-                    f"{where}: {change.question} of {row['student'].strip()!r} is "
-                    f"{change.kind} above already; keep one."
-                )
-            mine.append(change)
+        try:
+            table.add(row)
+        except tables.TableError as error:
+            wrong.append(str(error))
+    if wrong:
+        more = [f"{len(wrong) - MOST_TOLD} more rows cannot be read."] * (len(wrong) > MOST_TOLD)
+        raise tables.TableError("\n".join([*wrong[:MOST_TOLD], *more]))
     return Adjustments(
-        tuple(everybody),
-        {student: tuple(changes) for student, changes in own.items()},
-        rule,
-        late,
-        extensions,
+        tuple(table.own.pop(EVERYBODY, [])),
+        {student: tuple(changes) for student, changes in table.own.items()},
+        table.rule,
+        table.late,
+        table.extensions,
+        table.missing,
     )
+
+
+class _Table:
+    """The rows read so far."""
+
+    def __init__(self, assignment, known: Mapping[str, str]) -> None:
+        self.assignment, self.known = assignment, known
+        self.own: dict[str, list[Change]] = {}
+        self.rule: Rule | None = None
+        self.late: dict[str, float] = {}
+        self.extensions: dict[str, tuple[float, str]] = {}
+        self.missing: Change | None = None
+
+    def add(self, row: Mapping[str, str]) -> None:
+        """Add a row; raise TableError where it cannot be meant, or contradicts another."""
+        where = f"{NAME}, row {row['']}"
+        student = _student(row["student"], self.known, where)
+        about = row["question"].strip().lower()
+        twice = tables.TableError(
+            f"{where}: {row['student'].strip()!r} has a row {about} above already; keep one."
+        )
+        if about == LATE and student == EVERYBODY:
+            if self.rule:
+                raise twice
+            self.rule = _rule(row, where)
+        elif about == LATE:
+            if student in self.late:
+                raise twice
+            self.late[student] = _duration(row["points"], where)
+        elif about == EXTENSION:
+            if student in self.extensions:
+                raise twice
+            self.extensions[student] = _duration(row["points"], where), _reason(row)
+        elif about == MISSING:
+            if self.missing:
+                raise twice
+            self.missing = _missing(row, student, self.assignment, where)
+        else:
+            self._change(row, student, where)
+
+    def _change(self, row: Mapping[str, str], student: str, where: str) -> None:
+        change = _change(row, student, self.assignment, where)
+        mine = self.own.setdefault(student, [])
+        fixed = [one for one in mine if one.question == change.question and one.kind != "add"]
+        if change.kind != "add" and fixed:
+            raise tables.TableError(
+                f"{where}: {change.question} of {row['student'].strip()!r} is "
+                f"{'excused' if fixed[0].kind == 'excused' else 'set'} above already; keep one."
+            )
+        mine.append(change)
+
+
+def _missing(row: Mapping[str, str], student: str, assignment, where: str) -> Change:
+    if student != EVERYBODY:
+        raise tables.TableError(
+            f"{where}: the question missing is for everybody who handed in nothing, with "
+            f"{EVERYBODY} as student; for one student write the total."
+        )
+    kind, points = amount(row["points"], _possible(assignment), where)
+    if kind != "set":
+        raise tables.TableError(f"{where}, column points: write 'to 0' or such for {MISSING}.")
+    return Change(TOTAL, "set", points, _reason(row), row[""], True)
 
 
 def _student(cell: str, known: Mapping[str, str], where: str) -> str:
@@ -310,24 +368,29 @@ def _student(cell: str, known: Mapping[str, str], where: str) -> str:
     return known[canonical(name)]
 
 
-def _change(row: Mapping[str, str], about: str, student: str, assignment, where: str) -> Change:
-    reason = tables.one_line(row["reason"])
+def _change(row: Mapping[str, str], student: str, assignment, where: str) -> Change:
+    about = row["question"].strip()
     questions = {name.lower(): name for name in assignment.questions}
     name = TOTAL if about.lower() == TOTAL else questions.get(about.lower())
     if name is None:
         raise tables.TableError(
             f"{where}: {about[:60]!r} is no question; there are "
-            f"{', '.join([*assignment.questions, TOTAL, LATE, EXTENSION])}."
+            f"{', '.join([*assignment.questions, TOTAL, LATE, EXTENSION, MISSING])}."
         )
+    everybody = student == EVERYBODY
     if name == TOTAL and row["points"].strip().lower() == "excused":
-        return Change(name, "excused", 0.0, reason, row[""], student == EVERYBODY)
-    most = (
-        sum(float(one.points) for one in assignment.questions.values())
-        if name == TOTAL
-        else float(assignment.questions[name].points)
-    )
+        return Change(name, "excused", 0.0, _reason(row), row[""], everybody)
+    most = _possible(assignment) if name == TOTAL else float(assignment.questions[name].points)
     kind, points = amount(row["points"], most, where)
-    return Change(name, kind, points, reason, row[""], student == EVERYBODY)
+    return Change(name, kind, points, _reason(row), row[""], everybody)
+
+
+def _possible(assignment) -> float:
+    return sum(float(one.points) for one in assignment.questions.values())
+
+
+def _reason(row: Mapping[str, str]) -> str:
+    return tables.one_line(row["reason"])
 
 
 def _rule(row: Mapping[str, str], where: str) -> Rule:
@@ -344,7 +407,7 @@ def _rule(row: Mapping[str, str], where: str) -> Rule:
         share == "%",
         math.inf if most is None else _float(most) / (100 if most_share == "%" else 1),
         most is None or most_share == "%",
-        tables.one_line(row["reason"]),
+        _reason(row),
     )
 
 

@@ -25,10 +25,10 @@ from typing import Any
 from handful_study.student import canonical
 
 from ..release import variants
-from ..release.assignment import Assignment, read_text
+from ..release.assignment import Assignment, read_text, source_folder
 from ..sandbox.protocol import Answer, Limits, Outcome, printable
 from . import cluster, store
-from .grades import summary
+from .grades import ANOTHER_EDITION, summary
 from .notebook_reader import Handed, NotebookError, Origin, mark
 from .notebook_reader import read as read_notebook
 from .scoring import judge, requests, short
@@ -190,8 +190,7 @@ def _inputs(
         "same": "; its inputs are the same",
     }.get(kind, "; it was graded by the current inputs")
     said = (
-        f"This notebook is of another edition ({origin.edition}) than the source has now "
-        f"({assignment.edition}){how}."
+        f"{ANOTHER_EDITION} ({origin.edition}) than the source has now ({assignment.edition}){how}."
         if another
         else ""
     )
@@ -642,10 +641,18 @@ def run(
                     register.listed(),
                     complete,
                     edition=assignment.edition,
+                    file=_own_file(assignment),
                     claims=graded.claims,
                     faults=sorted(graded.faults),
                 )
     return graded
+
+
+def _own_file(assignment: Assignment) -> str:
+    """Return where the source is, by which a report finds it again; "" for one of the book's."""
+    path = Path(assignment.file)
+    own = path.is_file() and not path.resolve().is_relative_to(source_folder().resolve())
+    return str(path.resolve()) if own else ""
 
 
 class _Register:

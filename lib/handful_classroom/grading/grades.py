@@ -16,7 +16,7 @@ Every file is the same to the byte when nothing has changed.  What each system r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,32 +24,33 @@ from handful.units import plural
 
 from .. import tables
 from ..html_report import file_name, number
-from . import adjustments, hand_edited, rubric, store
+from . import adjustments, class_lists, hand_edited, rubric, store
 from .adjustments import TOTAL, Adjustments, Change, Late
+from .class_lists import listed_as
 from .rubric import Line
 from .submissions import CAME_LATE
 
 STATUSES = ("ok", "wrong", "missing", "error", "timeout", "killed", "ungradable")
-# Columns by which the lists of a class, as LMSs export them, name a student.
-CLASS_LIST = "class-list.csv"
-NAMED_BY = (
-    "id",
-    "sis user id",
-    "sis login id",
-    "username",
-    "login",
-    "id number",
-    "email address",
-    "email",
-    "e-mail",
-    "student",
-    "student id",
-    "sid",
-    "identifier",
-)
+# Columns of Moodle's grading worksheet, as it writes them: Grade, and those that name or describe.
+WORKSHEET = {
+    name.casefold(): name
+    for name in (
+        "Identifier",
+        "Full name",
+        "ID number",
+        "Email address",
+        "Status",
+        "Grade",
+        "Maximum Grade",
+        "Grade can be changed",
+        "Last modified (submission)",
+        "Last modified (grade)",
+        "Feedback comments",
+    )
+}
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("Username", "ID number", "Email address")
-MOST_IDS = 100_000
+ANOTHER_EDITION = "This notebook is of another edition"  # how a notice begins
 NOTHING_CHANGED = Adjustments()
 TRACED = ("assignment", "edition", "library", "submission", "signature", "status")
 
@@ -132,10 +133,11 @@ class Grade:
     def penalty(self) -> float:
         """Return the points that lateness costs; none of a total that the teacher set."""
         late = self.late.penalty if self.late and self.set_total is None else 0.0
-        return min(late, max(0.0, self._before_penalty))
+        return min(late, max(0.0, self.before_penalty))
 
     @property
-    def _before_penalty(self) -> float:
+    def before_penalty(self) -> float:
+        """Return the points with all changes, before lateness is counted."""
         added = sum(change.points for change in self._of(TOTAL) if change.kind == "add")
         if self.set_total is not None:
             return self.set_total + added
@@ -151,7 +153,7 @@ class Grade:
     @property
     def total(self) -> float:
         """Return the points from checks and teacher, with all changes, never below 0."""
-        return round(max(0.0, self._before_penalty - self.penalty), 2)
+        return round(max(0.0, self.before_penalty - self.penalty), 2)
 
     @property
     def adjusted(self) -> float:
@@ -217,10 +219,12 @@ def gather(
     lines: Iterable[Line],
     adjusted: Adjustments = NOTHING_CHANGED,
     listed: Mapping[str, Mapping[str, str]] = {},
+    tell: Callable[[str], None] = lambda note: None,
 ) -> list[Grade]:
     """Combine results with rubric lines and the teacher's changes, in the order of the results.
 
-    `listed` is the class list, whose column Status says in Moodle how late a submission came.
+    `listed` is the class list, whose column Status says in Moodle how late a submission came;
+    `tell` is called with a sentence for each change that does not count, or not in full.
     """
     own: dict[str, list[Line]] = {}
     for line in lines:
@@ -228,15 +232,59 @@ def gather(
     found = []
     for result in results:
         student = result["student"]
-        grade = Grade(result, tuple(own.get(student, ())), adjusted.of(student))
+        grade = Grade(result, tuple(own.get(student, ())))
         by = adjustments.late_in((listed_as(listed, student) or {}).get("status", ""))
         late = by is not None or CAME_LATE in result["notices"]
-        found.append(
-            replace(grade, late=adjusted.lateness(student, late, by, grade.possible))
-            if grade.handed_in
-            else grade
-        )
+        if grade.handed_in:
+            grade = replace(grade, late=adjusted.lateness(student, late, by, grade.possible))
+        for change in adjusted.of(student, grade.handed_in):
+            grade = _with_change(grade, change, tell)
+        found.append(grade)
     return found
+
+
+def _with_change(grade: Grade, change: Change, tell: Callable[[str], None]) -> Grade:
+    """Return the grade with a change, as far as it counts."""
+    says, where = "", f"{adjustments.NAME}, row {change.row}"
+    about = f"{change.question} of {grade.student}"
+    if change.kind == "excused":
+        return replace(grade, changes=(*grade.changes, change))
+    if change.question != TOTAL:
+        if not any(part["name"] == change.question for part in grade.result["questions"]):
+            says = (
+                f"{where} does not count: nothing of {grade.student}'s was graded question by "
+                "question; a row about the total, such as 'to 5', gives a grade."
+            )
+        elif change.kind == "add":
+            before = question_points(grade, change.question)
+            if before is None:
+                says = (
+                    f"{where} does not count yet: {about} waits for points by rubric; 'to 2' "
+                    "would set them."
+                )
+            else:
+                tried = replace(grade, changes=(*grade.changes, change))
+                after = question_points(tried, change.question) or 0.0
+                if round(before + change.points, 2) != after:
+                    says = (
+                        f"{where}: {about} stays within its points and becomes {number(after)}, "
+                        f"not {number(before + change.points)}."
+                    )
+                change = replace(change, points=round(after - before, 2))
+    elif change.kind == "add":
+        before = grade.before_penalty
+        if not grade.graded:
+            says = (
+                f"{where} does not count: {grade.student} has no grade to change; "
+                f"'to {number(max(0.0, change.points))}' gives one."
+            )
+        elif before + change.points < 0:
+            says = f"{where}: {about} becomes 0, not {number(before + change.points)}."
+    if says and not change.everybody:
+        tell(says)
+    if "does not count" in says or (change.kind == "add" and not change.points):
+        return grade
+    return replace(grade, changes=(*grade.changes, change))
 
 
 def question_points(grade: Grade, name: str, changed: bool = True) -> float | None:
@@ -292,66 +340,6 @@ def question_says(grade: Grade, part: Mapping) -> str:
     return "\n".join(filter(None, [says, *changes]))
 
 
-def class_list(path: Path) -> dict[str, dict[str, str]]:
-    """Read a class list from an LMS, and return each name of a student with its row.
-
-    Raises
-    ------
-    TableError
-        Where no column names a student, or one name means two.
-    """
-    rows, columns, _ = tables.read(path)
-    rows = [{column.casefold(): cell.strip() for column, cell in row.items()} for row in rows]
-    keys = [key for key in NAMED_BY if key in {column.casefold() for column in columns}]
-    if not keys:
-        raise tables.TableError(
-            f"{path.name} has no column that names a student; it needs one of "
-            f"{', '.join(NAMED_BY)}."
-        )
-    known: dict[str, dict[str, str]] = {}
-    seen: set[str] = set()
-    # Where there are ids beside it, this is a name, which students may change.
-    names = {"student"} & set(keys) if len(keys) > 1 else set()
-    for some in ([key for key in keys if key not in names], names):
-        found: dict[str, dict[str, str] | None] = {}
-        for row in rows[:MOST_IDS]:
-            for name in {row.get(key, "") for key in some} - {""}:
-                # An ID of one that is the login of another names neither.
-                found[name] = row if found.get(name, row) is row else None
-        known |= {name: row for name, row in found.items() if row and name not in seen}
-        seen |= found.keys()
-    return known
-
-
-def listed_as(listed: Mapping[str, Mapping[str, str]], student: str) -> Mapping[str, str] | None:
-    """Return a student's row, found by any name in it or by Canvas' name for a download.
-
-    Canvas calls a student's download by the name and the ID.
-
-    Where these lead to two rows, which a student can bring about who takes such a name on the
-    platform, there is none.
-
-    >>> row = {"student": "Lovelace, Ada", "id": "12"}
-    >>> listed_as({"12": row}, "lovelaceada_12") is row, listed_as({"12": row}, "byronada_12")
-    (True, None)
-    >>> listed_as(
-    ...     {"12": row, "lovelaceada_12": {"student": "lovelaceada_12", "id": "13"}},
-    ...     "lovelaceada_12",
-    ... )
-    """
-    who, _, digits = student.rpartition("_")
-    rows = [listed[student]] if student in listed else []
-    for row in filter(None, map(listed.get, (digits, f"Participant {digits}") if who else ())):
-        called = row.get("student") or row.get("full name") or ""
-        if _letters(called) == _letters(who) and not any(row is other for other in rows):
-            rows.append(row)
-    return rows[0] if len(rows) == 1 else None
-
-
-def _letters(name: str) -> list[str]:
-    return sorted(letter for letter in name.casefold() if letter.isalnum())
-
-
 # The files ----------------------------------------------------------------------------------------
 
 
@@ -376,37 +364,43 @@ def write(
         One result for each student; by default those of the class as last graded.
     roster : Path, optional
         A list of the class as the LMS exports it, so that its own ids stand in the files for it.
-        It is kept as class-list.csv, and serves again where none is named.
+        It is kept in class-lists/, one of each system, and serves again where none is named.
     partial : bool
         Give an LMS the points so far, too, where rubric lines are still to be filled.
     """
-    roster = _kept_list(folder, roster)
-    listed = class_list(roster) if roster else {}
+    listed = class_lists.kept(folder, roster)
     results = list(store.results(folder) if results is None else results)
     students = [result["student"] for result in results]
-    adjusted = adjustments.read(folder, assignment, students, _names(listed, students))
+    adjusted = adjustments.read(
+        folder, assignment, students, class_lists.other_names(listed, students)
+    )
     lines, notes = rubric.write(folder, assignment, results)
-    grades = gather(results, lines, adjusted, listed)
+    grades = gather(results, lines, adjusted, listed, notes.append)
     notes += _late_notes(grades, adjusted)
-    notes += _unsuited(grades)
+    notes += _ungraded(grades)
     if old := sum(result["edition"] != assignment.edition for result in results):
         notes.append(
             f"{old} of {len(results)} results are of another edition of {assignment.name} than "
-            "the source has now; grade again."
+            "the source has now: grade again, or name the source that they were graded by with "
+            "--source."
         )
     notes += _editions(assignment, results)
-    notes += hand_edited.write(folder, as_table(assignment, grades))
+    notes += _model_answers(assignment, results)
+    notes += hand_edited.write(folder, as_table(assignment, grades, listed))
     lms = folder / "lms"
-    unknown = dict.fromkeys(
-        grade.student for grade in grades if listed and listed_as(listed, grade.student) is None
-    )
+    notes += _lists_say(assignment, grades, listed)
     tables.write_atomically(lms / "canvas.csv", canvas(assignment, grades, listed, partial))
-    tables.write_atomically(
-        lms / "moodle.csv",
-        moodle(
-            assignment, [grade for grade in grades if grade.student not in unknown], listed, partial
-        ),
-    )
+    # One user whom Moodle does not know stops its whole import.
+    ids = any(map(_has_moodles_id, listed.values()))
+    of_moodle = [
+        one
+        for one in grades
+        if not listed
+        or ((row := listed_as(listed, one.student)) and (not ids or _has_moodles_id(row)))
+    ]
+    tables.write_atomically(lms / "moodle.csv", moodle(assignment, of_moodle, listed, partial))
+    if sheet := worksheet(of_moodle, listed, partial):
+        tables.write_atomically(lms / "moodle-worksheet.csv", sheet)
     tables.write_atomically(lms / "grades.json", as_json(assignment, grades))
     for grade in grades:
         tables.write_atomically(
@@ -414,94 +408,136 @@ def write(
         )
     waits = sum(grade.graded and not grade.final for grade in grades)
     if waits:
+        waiting = f"{waits} of {plural(len(grades), 'student')} {'waits' if waits == 1 else 'wait'}"
         how = (
-            "stand there with their points so far"
+            "the files for an LMS have the points so far"
             if partial
-            else f"are left empty in the files for an LMS until {rubric.NAME} is filled"
+            else f"in the files for an LMS the grade stays empty until {rubric.NAME} is filled"
         )
-        notes.append(f"{waits} of {len(grades)} students wait for points by rubric; they {how}.")
-    if unknown and roster:
-        notes.append(
-            f"{len(unknown)} of {len(grades)} students are not in {roster.name}, and left out for "
-            "Moodle, "
-            "which would refuse the whole file: "
-            f"{', '.join([*unknown][:5])}{' …' if len(unknown) > 5 else ''}."
-        )
+        notes.append(f"{waiting} for points by rubric; {how}.")
     return grades, notes
 
 
-def _kept_list(folder: Path, roster: Path | None) -> Path | None:
-    """Return the class list that counts: the one that is named, else the one named last."""
-    kept = folder / CLASS_LIST
-    if roster is None:
-        return kept if kept.exists() else None
-    if roster.resolve() != kept.resolve():
-        class_list(roster)  # one that cannot be read is not kept
-        tables.write_atomically(kept, roster.read_bytes())
-    return roster
-
-
-def _names(listed: Mapping[str, Mapping[str, str]], students: Iterable[str]) -> dict[str, str]:
-    """Return the other names of students, as the class list has them, with their ids."""
-    rows = {id(row): student for student in students if (row := listed_as(listed, student))}
-    return {name: rows[id(row)] for name, row in listed.items() if id(row) in rows}
+def _few(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:5])}{' …' if len(names) > 5 else ''}"
 
 
 def _late_notes(grades: Sequence[Grade], adjusted: Adjustments) -> list[str]:
-    """Return sentences about late work for which the teacher's table says too little."""
-    late = [grade for grade in grades if grade.late and grade.late.days]
-    unknown = [grade for grade in late if grade.late and grade.late.seconds is None]
+    """Return who came how late, and where the teacher's table says too little."""
+    late = [(grade, grade.late) for grade in grades if grade.late]
     if not late:
         return []
-    if adjusted.rule is None:
-        return [
-            f"{plural(len(late), 'submission')} came late, and nothing is taken off: "
-            f"{adjustments.NAME} has no rule for that, such as the row *,late,10% a day."
-        ]
-    if not unknown:
-        return []
-    who = ", ".join(grade.student for grade in unknown[:5])
-    return [
-        f"{plural(len(unknown), 'file')} came late by {'its name' if len(unknown) == 1 else 'name'}"
-        f", which does not say by how much, and counts as one day: {who}"
-        f"{' …' if len(unknown) > 5 else ''}.  A row such as {unknown[0].student},late,2 days in "
-        f"{adjustments.NAME} says more."
+    told = [
+        f"{grade.student} {plural(came.days, 'day')}"
+        + (f" (−{number(grade.penalty)})" if grade.penalty else "")
+        for grade, came in late
     ]
-
-
-def _unsuited(grades: Iterable[Grade]) -> list[str]:
-    """Return sentences about a student's rows that change less than they say, or nothing."""
-    notes = []
-    for grade in grades:
-        parts = {part["name"]: part for part in grade.result["questions"]}
-        for change in grade.changes:
-            where = f"{adjustments.NAME}, row {change.row}"
-            if change.everybody or change.kind == "excused":
-                continue
-            if change.question != TOTAL and change.question not in parts:
-                notes.append(
-                    f"{where} does not count: nothing of {grade.student}'s was graded question by "
-                    "question; a row about the total, such as 'to 5', gives a grade."
-                )
-            elif change.question == TOTAL and change.kind == "add" and not grade.graded:
-                notes.append(
-                    f"{where} does not count: {grade.student} has no grade to change; 'to 5' gives "
-                    "one."
-                )
-            elif change.question != TOTAL and change.kind == "add":
-                points = question_points(grade, change.question)
-                raw = question_points(grade, change.question, changed=False)
-                asked = sum(one.points for one in grade.changes if one.question == change.question)
-                sets = any(
-                    one.kind == "set" for one in grade.changes if one.question == change.question
-                )
-                if raw is None or points is None or sets or round(raw + asked, 2) == points:
-                    continue
-                notes.append(
-                    f"{where}: {change.question} of {grade.student} stays within its "
-                    f"points and becomes {number(points)}, not {number(raw + asked)}."
-                )
+    notes = [
+        f"{plural(len(late), 'submission')} came late: {', '.join(told[:20])}"
+        f"{' …' if len(told) > 20 else ''}."
+    ]
+    if adjusted.rule is None:
+        notes[0] += (
+            f"  Nothing is taken off: {adjustments.NAME} has no rule for that, such as the row "
+            "*,late,10% a day."
+        )
+    elif unknown := [grade.student for grade, came in late if came.seconds is None]:
+        granted = any(came.seconds is None and came.extension for _, came in late)
+        notes.append(
+            f"How late is not known of {_few(unknown)}, whose file's name says only that it was; "
+            f"one day is counted{', or none within an extension' if granted else ''}.  A row such "
+            f"as {unknown[0]},late,2 days in {adjustments.NAME} says more."
+        )
     return notes
+
+
+def _ungraded(grades: Sequence[Grade]) -> list[str]:
+    """Return who has no grade, since an LMS counts an empty cell as nothing to count."""
+    nothing = [one.student for one in grades if not (one.handed_in or one.graded or one.excused)]
+    unread = [one.student for one in grades if one.handed_in and not (one.graded or one.excused)]
+    notes = []
+    if nothing:
+        notes.append(
+            f"{plural(len(nothing), 'student')} handed in nothing and "
+            f"{'has' if len(nothing) == 1 else 'have'} no grade, which an LMS leaves out of a "
+            f"course's total: {_few(nothing)}.  The row *,missing,to 0 in {adjustments.NAME} "
+            "gives them 0."
+        )
+    if unread:
+        notes.append(
+            f"{plural(len(unread), 'submission')} could not be graded and "
+            f"{'has' if len(unread) == 1 else 'have'} no grade: {_few(unread)}.  Where you read "
+            f"one yourself, a row such as {unread[0]},total,to 9 gives it one."
+        )
+    return notes
+
+
+def _model_answers(assignment, results: Sequence[Mapping]) -> list[str]:
+    """Return who wrote the model answer of the source, which is public, word for word."""
+    found = []
+    for question in assignment.questions.values():
+        model = tables.one_line(getattr(question, "model", ""))
+        same = [
+            result["student"]
+            for result in results
+            for part in result["questions"]
+            if part["name"] == question.name
+            and model
+            and tables.one_line(part.get("text") or "") == model
+        ]
+        if same:
+            found.append(
+                f"The answer to {question.name} is the source's own, word for word, with "
+                f"{plural(len(same), 'student')}: {_few(same)}."
+            )
+    return found
+
+
+def _has_moodles_id(row: Mapping[str, str]) -> bool:
+    return any(row.get(key.casefold()) for key in MOODLE)
+
+
+def _lists_say(
+    assignment, grades: Sequence[Grade], listed: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    """Return what the class lists lack for the files of an LMS."""
+    if not listed:
+        if not any(grade.student.rpartition("_")[2].isdecimal() for grade in grades):
+            return []
+        return [
+            "No class list was given: the files in lms/ call students as the download's files are "
+            "called, and neither Canvas nor Moodle could import them.  --class-list takes the "
+            "gradebook or the participants as your system exports them."
+        ]
+    rows = [(grade.student, listed_as(listed, grade.student)) for grade in grades]
+    notes = []
+    if unknown := [student for student, row in rows if row is None]:
+        notes.append(
+            f"{len(unknown)} of {len(grades)} students are not in the class list, and left out for "
+            f"Moodle, which would refuse the whole file: {_few(unknown)}."
+        )
+    has_moodle = any(row.get("identifier") for row in listed.values())
+    lacking = [student for student, row in rows if row is not None and not row.get("identifier")]
+    if has_moodle and lacking:
+        notes.append(
+            f"{len(lacking)} of {len(grades)} students are not in Moodle's list, by any id that "
+            f"both lists have: {_few(lacking)}."
+        )
+    most = {row["maximum grade"] for row in listed.values() if row.get("maximum grade")}
+    wrong = [text for text in most if not _is_number(text, _possible(assignment))]
+    if wrong:
+        notes.append(
+            f"Moodle's Maximum Grade is {wrong[0]}, and {assignment.name} has "
+            f"{number(_possible(assignment))} points: set it there before you import."
+        )
+    return notes
+
+
+def _is_number(text: str, value: float) -> bool:
+    try:
+        return float(text.replace(",", ".")) == value
+    except ValueError:
+        return False
 
 
 def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
@@ -547,11 +583,15 @@ def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
     return notes
 
 
-def as_table(assignment, grades: Iterable[Grade]) -> bytes:
-    """Return grades.csv, for a spreadsheet."""
+def as_table(
+    assignment, grades: Iterable[Grade], listed: Mapping[str, Mapping[str, str]] = {}
+) -> bytes:
+    """Return grades.csv, for a spreadsheet; with names where a class list has them."""
     names = list(assignment.questions)
+    called = any(class_lists.full_name(row) for row in listed.values())
     head = [
         "student",
+        *(["name"] if called else []),
         "status",
         "points",
         "possible",
@@ -577,19 +617,20 @@ def as_table(assignment, grades: Iterable[Grade]) -> bytes:
         rows.append(
             [
                 grade.student,
+                *([class_lists.full_name(listed_as(listed, grade.student) or {})] * called),
                 result["status"],
-                number(grade.points),
+                number(grade.points) if grade.handed_in else "",
                 number(result["possible"]),
                 number(grade.waiting),
                 number(grade.rubric) if grade.lines else "",
                 grade.adjusted or "",
                 -grade.penalty or "",
-                "excused" if grade.excused else number(grade.total),
+                "excused" if grade.excused else number(grade.total) if grade.graded else "",
                 number(grade.possible),
                 *("" if value is None else number(value) for value in each),
                 "; ".join(misconceptions),
                 tables.one_line("; ".join(map(str, result["notices"]))),
-                " ".join(grade.notes),
+                " ".join(f"{TOTAL}: {note}" if note[:1] in "+−" else note for note in grade.notes),
                 result["submission"] or "",
             ]
         )
@@ -648,6 +689,34 @@ def moodle(
     )
 
 
+def worksheet(
+    grades: Iterable[Grade], listed: Mapping[str, Mapping[str, str]], partial: bool = False
+) -> bytes:
+    """Return Moodle's grading worksheet with the grades filled in, b"" where none was given.
+
+    It goes back to where it was downloaded: the assignment, Upload grading worksheet.
+    """
+    rows = {id(row): row for row in listed.values() if row.get("identifier") and "grade" in row}
+    if not rows:
+        return b""
+    grade_of = {id(listed_as(listed, grade.student)): grade for grade in grades}
+    columns = [
+        column for column in next(iter(rows.values())) if column in WORKSHEET or column == "grade"
+    ]
+    head = [WORKSHEET.get(column, column) for column in columns]
+    if "feedback comments" not in columns:
+        columns, head = [*columns, "feedback comments"], [*head, "Feedback comments"]
+    made = []
+    for key, row in rows.items():
+        grade = grade_of.get(key)
+        filled = dict(row)
+        if grade is not None:
+            filled["grade"] = _mark(grade, partial, row["grade"], row["grade"])
+            filled["feedback comments"] = tables.one_line(grade.says)
+        made.append([tables.one_line(filled.get(column, "")) for column in columns])
+    return tables.as_csv(head, made)
+
+
 def _possible(assignment) -> float:
     return round(sum(float(question.points) for question in assignment.questions.values()), 2)
 
@@ -702,7 +771,7 @@ def as_json(assignment, grades: Iterable[Grade]) -> bytes:
             "points": grade.points,
             "rubric": grade.rubric,
             "waiting": grade.waiting,
-            "total": grade.total,
+            "total": grade.total if grade.graded else None,
             "possible": grade.possible,
             "final": grade.final,
             "excused": grade.excused,

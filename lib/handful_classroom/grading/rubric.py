@@ -164,6 +164,18 @@ def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Li
     for name, html in _sheets(assignment, lines, places):
         tables.write_atomically(folder / name, html.encode())
     notes = []
+    worth = [
+        line
+        for line in lines
+        if line.points is not None
+        and found[line.id]["possible"].strip() not in ("", html_report.number(line.possible))
+    ]
+    if worth:
+        notes.append(
+            f"{plural(len(worth), 'filled row')} of {NAME} {'was' if len(worth) == 1 else 'were'} "
+            f"given when the line was worth other points than now, and count as they are: "
+            f"{', '.join(sorted({f'{one.student} ({one.question})' for one in worth})[:5])}."
+        )
     if kept:
         who = sorted({f"{row['student']} ({row['question']})" for row in kept})
         stand, counts = ("stands", "counts") if len(kept) == 1 else ("stand", "count")

@@ -15,7 +15,7 @@ from pathlib import Path
 from handful.units import plural
 
 from .. import tables
-from ..grading.grades import Grade, question_points
+from ..grading.grades import ANOTHER_EDITION, Grade, question_points
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
 from ..html_report import SVG_STYLE, file_name, number, page, shown
 
@@ -120,14 +120,20 @@ def student_page(assignment, grade: Grade, site: str = "") -> str:
     parts += [f"<p>{shown(text, 2000)}</p>" for text in dict.fromkeys(filter(None, says))]
     if changes := _changes(grade):
         parts.append(changes)
-    if result["notices"]:
-        notices = "".join(f"<li>{shown(text, 2000)}</li>" for text in result["notices"])
+    if told := _told(result):
+        notices = "".join(f"<li>{shown(text, 2000)}</li>" for text in told)
         parts.append(f'<div class="card wait"><h3>To know</h3><ul>{notices}</ul></div>')
     if result["questions"]:
         parts.append("<h2>Question by question</h2>")
         parts += [_question(assignment, grade, part, site) for part in result["questions"]]
     parts += ["</main>", _foot(result)]
     return page(f"{assignment.title}: {grade.student}", "\n".join(parts), SVG_STYLE)
+
+
+def _told(result: Mapping) -> list[str]:
+    """Return the notices that concern the student: not another edition with the same inputs."""
+    fair = result.get("inputs") in ("same", "own")
+    return [text for text in result["notices"] if not (fair and text.startswith(ANOTHER_EDITION))]
 
 
 def _changes(grade: Grade) -> str:

@@ -48,7 +48,7 @@ DISCRIMINATION = (
     "a question's points and the points of all other checks of the same student, over "
     "everybody graded (the corrected item-total "
     "correlation); the interval is 95 %, by Fisher's transformation.  "
-    f"Below {FEWEST} students it says nothing: over {FEWEST}, chance alone reaches ±0.44."
+    f"Below {FEWEST} students it says nothing: with {FEWEST}, chance alone reaches ±0.44."
 )
 STYLE = (
     SVG_STYLE + "\nfigure svg { max-width: 34rem; } .flag { color: var(--bad); font-weight: 600; }"
@@ -222,8 +222,8 @@ def _questions(found: Sequence[Item]) -> str:
         figures.questions(
             done,
             says + "  The table below has every number.",
-            "Students by what they got for each question; on the right the mean share of its "
-            "points.",
+            "Students by what they got for each question, before changes by hand; on the right "
+            "the mean share of its points.",
         ),
         f'<p class="note">{key}</p>',
         _details("The same as a table", table(heads, rows, numbers=range(2, len(heads)))),

@@ -71,6 +71,8 @@ def scores(grades: Sequence[Grade]) -> tuple[list[float], float, bool]:
         and all(grade.final for grade in graded)
         and any(grade.lines for grade in graded)
     )
+    if not whole:  # a total that the teacher set has no points of checks in it
+        graded = [grade for grade in graded if grade.result["questions"]]
     possible = max(
         (grade.possible if whole else float(grade.result["possible"]) for grade in graded),
         default=0.0,

@@ -1,0 +1,227 @@
+"""Read the lists of a class that LMSs export, keep them beside the results, and join them.
+
+A course may have one of Canvas and one of Moodle: each is kept under the system's name, and a
+student's two rows count as one where an id is the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from .. import tables
+
+KEPT = "class-lists"
+# Columns by which the lists of a class, as LMSs export them, name a student.
+NAMED_BY = (
+    "id",
+    "sis user id",
+    "sis login id",
+    "username",
+    "login",
+    "id number",
+    "email address",
+    "email",
+    "e-mail",
+    "student",
+    "student id",
+    "sid",
+    "identifier",
+)
+FULL_NAMES = ("full name", "student name", "name")
+# Columns of ids that a school gives, which mean the same in every system; not "id", a system's own.
+SHARED = (
+    "sis user id",
+    "sis login id",
+    "username",
+    "login",
+    "id number",
+    "email address",
+    "email",
+    "e-mail",
+    "student id",
+    "sid",
+)
+SYSTEMS = {
+    "canvas": {"sis login id", "section"},
+    "moodle": {"identifier", "id number", "full name"},
+}
+MOST_IDS = 100_000
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a class list, by columns in lower case.
+
+    Raises TableError where no column names a student.
+    """
+    rows, columns, _ = tables.read(path)
+    if not {column.casefold() for column in columns} & set(NAMED_BY):
+        raise tables.TableError(
+            f"{path.name} has no column that names a student; it needs one of "
+            f"{', '.join(NAMED_BY)}."
+        )
+    return [
+        {column.casefold(): cell.strip() for column, cell in row.items()}
+        for row in rows[:MOST_IDS]
+        if not row.get("Student", "").strip().startswith("Points Possible")  # Canvas' own row
+    ]
+
+
+def system(rows: Iterable[Mapping[str, str]]) -> str:
+    """Return whose export a list is: canvas, moodle, or class, which is no system's.
+
+    >>> system([{"student": "Ada", "id": "7", "section": ""}]), system([{"login": "ada"}])
+    ('canvas', 'class')
+    """
+    columns = {column for row in rows for column in row}
+    return next((name for name, own in SYSTEMS.items() if columns & own), "class")
+
+
+def kept(folder: Path, named: Path | None) -> dict[str, dict[str, str]]:
+    """Return each name of a student with the row of all lists; keep the list that is named.
+
+    Parameters
+    ----------
+    folder : Path
+        A results folder, whose class-lists/ has the lists named before.
+    named : Path or None
+        A list, which takes the place of an earlier one of the same system.
+
+    Raises
+    ------
+    TableError
+        Where the list cannot be read; it is not kept then.
+    """
+    if named is not None:
+        place = folder / KEPT / f"{system(read(named))}.csv"
+        if named.resolve() != place.resolve():
+            tables.write_atomically(place, named.read_bytes())
+    lists = [read(path) for path in sorted((folder / KEPT).glob("*.csv"))]
+    return by_name(joined(lists))
+
+
+def joined(lists: Iterable[Iterable[Mapping[str, str]]]) -> list[dict[str, str]]:
+    """Return the rows of several lists, those of one student as one.
+
+    Two rows are one student's where an id of the school is the same in both.  Where two lists have
+    no id in common at all, what stands before the @ of an e-mail address counts as a login; it is
+    not taken otherwise, since students may change their address.
+
+    >>> joined(
+    ...     [
+    ...         [{"id": "12", "sis login id": "ada"}, {"id": "13", "sis login id": "bob"}],
+    ...         [{"identifier": "Participant 7", "email address": "ada@example.edu"}],
+    ...     ]
+    ... )[0]["identifier"]
+    'Participant 7'
+    """
+    found: list[dict[str, str]] = []
+    for rows in lists:
+        more = [dict(row) for row in rows]
+        same = _matches(found, more, _ids) or _matches(found, more, _logins)
+        for row in more:
+            if other := same.get(id(row)):
+                other |= {column: cell for column, cell in row.items() if not other.get(column)}
+            else:
+                found.append(row)
+    return found
+
+
+def _matches(
+    found: list[dict[str, str]],
+    more: list[dict[str, str]],
+    keys: Callable[[Mapping[str, str]], set[str]],
+) -> dict[int, dict[str, str]]:
+    """Return the rows of the first list that those of the second are, by the latter's identity."""
+    known = _unique((key, row) for row in found for key in keys(row))
+    theirs = _unique((key, row) for row in more for key in keys(row))
+    same: dict[int, dict[str, str]] = {}
+    for row in more:
+        others = [
+            other for key in keys(row) if (other := known.get(key)) and theirs.get(key) is row
+        ]
+        if others and all(other is others[0] for other in others):
+            same[id(row)] = others[0]
+    return same
+
+
+def _ids(row: Mapping[str, str]) -> set[str]:
+    return {row[column].casefold() for column in SHARED if row.get(column)}
+
+
+def _logins(row: Mapping[str, str]) -> set[str]:
+    return {one.partition("@")[0] for one in _ids(row)}
+
+
+def _unique(pairs: Iterable[tuple[str, dict[str, str]]]) -> dict[str, dict[str, str] | None]:
+    """Return rows by key; None for a key of several."""
+    found: dict[str, dict[str, str] | None] = {}
+    for key, row in pairs:
+        found[key] = row if found.get(key, row) is row else None
+    return found
+
+
+def by_name(rows: Iterable[dict[str, str]]) -> dict[str, dict[str, str]]:
+    """Return each name of a student with the row; a name that means two names neither."""
+    rows = list(rows)
+    keys = [key for key in NAMED_BY if any(row.get(key) for row in rows)]
+    known: dict[str, dict[str, str]] = {}
+    seen: set[str] = set()
+    # Where there are ids beside it, this is a name, which students may change.
+    names = {"student"} & set(keys) if len(keys) > 1 else set()
+    for some in ([key for key in keys if key not in names], names):
+        found = _unique(
+            (name, row) for row in rows for name in {row.get(key, "") for key in some} - {""}
+        )
+        known |= {name: row for name, row in found.items() if row and name not in seen}
+        seen |= found.keys()
+    return known
+
+
+def other_names(listed: Mapping[str, Mapping[str, str]], students: Iterable[str]) -> dict[str, str]:
+    """Return the names of students in the lists, with the ids that they have in the results."""
+    rows = {id(row): student for student in students if (row := listed_as(listed, student))}
+    return {name: rows[id(row)] for name, row in listed.items() if id(row) in rows}
+
+
+def full_name(row: Mapping[str, str]) -> str:
+    """Return a student's full name, as a list has it, or "".
+
+    >>> full_name({"student": "Lovelace, Ada", "section": ""}), full_name({"student": "ada"})
+    ('Lovelace, Ada', '')
+    """
+    if name := next((row[column] for column in FULL_NAMES if row.get(column)), ""):
+        return name
+    pair = [row.get(column, "") for column in ("first name", "last name")]
+    if all(pair):
+        return " ".join(pair)
+    return row.get("student", "") if "section" in row else ""
+
+
+def listed_as(listed: Mapping[str, Mapping[str, str]], student: str) -> Mapping[str, str] | None:
+    """Return a student's row, found by any name in it or by Canvas' name for a download.
+
+    Canvas calls a student's download by the name and the ID.
+
+    Where these lead to two rows, which a student can bring about who takes such a name on the
+    platform, there is none.
+
+    >>> row = {"student": "Lovelace, Ada", "id": "12"}
+    >>> listed_as({"12": row}, "lovelaceada_12") is row, listed_as({"12": row}, "byronada_12")
+    (True, None)
+    >>> listed_as(
+    ...     {"12": row, "lovelaceada_12": {"student": "lovelaceada_12", "id": "13"}},
+    ...     "lovelaceada_12",
+    ... )
+    """
+    who, _, digits = student.rpartition("_")
+    rows = [listed[student]] if student in listed else []
+    for row in filter(None, map(listed.get, (digits, f"Participant {digits}") if who else ())):
+        called = row.get("student") or row.get("full name") or ""
+        if _letters(called) == _letters(who) and not any(row is other for other in rows):
+            rows.append(row)
+    return rows[0] if len(rows) == 1 else None
+
+
+def _letters(name: str) -> list[str]:
+    return sorted(letter for letter in name.casefold() if letter.isalnum())
