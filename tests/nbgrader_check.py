@@ -1,8 +1,10 @@
 """A check of our exports with nbgrader itself: ``make nbgrader``.
 
-It generates an assignment, then autogrades a solved, an empty and a wrong submission. ``make
-nbgrader`` installs nbgrader into an environment of its own (400 MB, outside this project's) and
-runs this; it is no part of ``make test``. NBGRADER names an environment that has nbgrader already.
+It takes nbgrader's whole way, with an exchange in a scratch folder: the teacher generates and
+releases an assignment; three students fetch it into folders of their own and submit, one a solved,
+one an empty and one a wrong notebook; the teacher collects and autogrades. ``make nbgrader``
+installs nbgrader into an environment of its own (400 MB, outside this project's) and runs this; it
+is no part of ``make test``. NBGRADER names an environment that has nbgrader already.
 """
 
 from __future__ import annotations
@@ -21,6 +23,15 @@ from handful_classroom.release.assignment import Assignment, Question, assignmen
 from handful_classroom.release.variants import answers, calls, misconceptions, truths
 from handful_study.student import same
 
+# All students are one user of this machine here, so whose a submission is follows from its name.
+CONFIG = """c = get_config()
+c.CourseDirectory.course_id = "check"
+c.CourseDirectory.student_id = {student!r}
+c.Exchange.root = "{root}/exchange"
+c.Exchange.cache = "{root}/cache"
+c.ExchangeCollect.check_owner = False
+"""
+
 
 def environment() -> Path:
     """Return an environment that has nbgrader, and make it where there is none."""
@@ -34,13 +45,14 @@ def environment() -> Path:
     return made
 
 
-def nbgrader(place: Path, course: Path, *arguments: str) -> None:
+def nbgrader(place: Path, folder: Path, *arguments: str) -> None:
+    """Run nbgrader in the folder of a teacher or of a student."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
         "PATH": f"{place / 'bin'}:{os.environ['PATH']}"
     }
     done = subprocess.run(
         [place / "bin" / "nbgrader", *arguments],
-        cwd=course,
+        cwd=folder,
         env=env,
         capture_output=True,
         text=True,
@@ -49,6 +61,14 @@ def nbgrader(place: Path, course: Path, *arguments: str) -> None:
         sys.exit(
             f"nbgrader {' '.join(arguments)} failed:\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
         )
+
+
+def desk(root: Path, name: str, student: str = "*") -> Path:
+    """Make the folder of a teacher or of a student, with nbgrader's settings for it."""
+    made = root / name
+    made.mkdir()
+    (made / "nbgrader_config.py").write_text(CONFIG.format(root=root, student=student))
+    return made
 
 
 def submissions(assignment: Assignment, released: dict) -> dict[str, dict]:
@@ -66,26 +86,35 @@ def submissions(assignment: Assignment, released: dict) -> dict[str, dict]:
 
 
 def check(place: Path, assignment: Assignment) -> None:
+    name = assignment.name
     with tempfile.TemporaryDirectory() as folder:
-        course = Path(folder)
-        (course / "nbgrader_config.py").write_text(
-            "c = get_config()\nc.CourseDirectory.course_id = 'check'\n"
-        )
-        for name, content in formats.FORMATS["nbgrader"](assignment, None).items():
-            (course / name).parent.mkdir(parents=True)
-            (course / name).write_text(content)
-        nbgrader(place, course, "generate_assignment", assignment.name)
-        text = (course / "release" / assignment.name / f"{assignment.name}.ipynb").read_text()
+        root = Path(folder)
+        (root / "exchange").mkdir()
+        (root / "exchange").chmod(0o777)  # as its manual asks
+        course = desk(root, "course")
+        for path, content in formats.FORMATS["nbgrader"](assignment, None).items():
+            (course / path).parent.mkdir(parents=True)
+            (course / path).write_text(content)
+        nbgrader(place, course, "generate_assignment", name)
+        nbgrader(place, course, "release_assignment", name)
+        fetched = {}
+        for student in ("solved", "empty", "wrong"):
+            own = desk(root, student, student)
+            nbgrader(place, own, "fetch_assignment", name)
+            fetched[student] = own / name / f"{name}.ipynb"
+        text = fetched["solved"].read_text()
         for line in [
             line for cut in assignment.cuts.values() for line in cut.taken if len(line.strip()) > 9
         ] + [formats.BEGIN, formats.SOLUTION[0]]:
             assert json.dumps(line.strip())[1:-1] not in text, (
-                f"the release of {assignment.name} holds {line!r}"
+                f"the release of {name} holds {line!r}"
             )
         for student, made in submissions(assignment, json.loads(text)).items():
-            path = course / "submitted" / student / assignment.name / f"{assignment.name}.ipynb"
-            path.parent.mkdir(parents=True)
-            path.write_text(json.dumps(made))
+            fetched[student].write_text(json.dumps(made))
+            nbgrader(place, root / student, "submit", name)
+        nbgrader(place, course, "collect", name)
+        collected = {path.name for path in (course / "submitted").iterdir()}
+        assert collected == fetched.keys(), f"collected of {name} were {sorted(collected)}"
         nbgrader(place, course, "autograde", assignment.name)
         nbgrader(place, course, "export", "--to", "grades.csv")
         grades = {
