@@ -10,6 +10,7 @@ import re
 import time
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from handful import cli
@@ -134,7 +135,7 @@ def test_a_notebook_from_when_capitals_counted_is_told_of(student, told):
 
     Plain lower-case ids draw the same as ever.
     """
-    made = json.loads(perfect(NOW, student))
+    made = nbformat.reads(perfect(NOW, student), 4)
     setup = next(cell for cell in made["cells"] if "Assignment(r'''" in "".join(cell["source"]))
     setup["source"] = "".join(setup["source"]).replace("def canonical(", "def formerly(")
     result = grade.grade_one(ROOFLINE, student, json.dumps(made).encode(), ask=missing([]))
@@ -148,7 +149,7 @@ RELEASED = ('check("', "check()", "%pip", "handful_study.student", "Assignment(r
 
 @pytest.mark.parametrize("text", [NOW, WORDS, DRAWS], ids=["now", "words", "draws"])
 def test_released_cells_of_no_edition_run_as_a_students(text):
-    made = json.loads(perfect(text, "ada"))
+    made = nbformat.reads(perfect(text, "ada"), 4)
     ran = cells_run(made)
     assert not [source for source in ran if any(word in source for word in RELEASED)]
     assert (
@@ -180,7 +181,7 @@ def test_released_cells_of_no_edition_run_as_a_students(text):
     ],
 )
 def test_setup_cells_of_another_version_of_the_library_are_known(change):
-    made = json.loads(perfect(DRAWS, "ada"))
+    made = nbformat.reads(perfect(DRAWS, "ada"), 4)
     made["cells"][1]["source"] = change(made["cells"][1]["source"])
     assert not [source for source in cells_run(made) if "Assignment" in source]
     origin = notebook_reader.read(json.dumps(made).encode()).origin
@@ -206,7 +207,7 @@ def test_setup_cells_of_another_version_of_the_library_are_known(change):
 @pytest.mark.parametrize("tag", ["check", "setup", "explore"])
 def test_an_answer_runs_whatever_its_cell_is_called(source, tag):
     """A tag costs nobody an answer: cells are known by what stands in them."""
-    made = json.loads(perfect(NOW, "ada"))
+    made = nbformat.reads(perfect(NOW, "ada"), 4)
     made["cells"].insert(
         -2, {**notebooks.cell("code", "own", source, [tag], locked=True), "id": f"{tag}-2"}
     )
@@ -214,7 +215,7 @@ def test_an_answer_runs_whatever_its_cell_is_called(source, tag):
 
 
 def test_code_below_the_setup_runs():
-    made = json.loads(perfect(NOW, "ada"))
+    made = nbformat.reads(perfect(NOW, "ada"), 4)
     for i in (0, 1):
         made["cells"][i]["source"] += "\nlargest_batch = 3"
     assert sum("largest_batch = 3" in source for source in cells_run(made)) == 2
@@ -225,7 +226,7 @@ def test_code_below_the_setup_runs():
 
 def changed(shown: dict, text: str = NOW, **own) -> bytes:
     """Return a notebook whose setup shows other inputs."""
-    made = json.loads(perfect(text, "ada"))
+    made = nbformat.reads(perfect(text, "ada"), 4)
     head, _, rest = made["cells"][1]["source"].rpartition("assignment = Assignment(r'''")
     public = json.loads(rest.partition("''', student)")[0])
     public["given"] |= {name: {"values": [value]} for name, value in shown.items()}
@@ -261,7 +262,7 @@ def test_inputs_that_differ_within_an_edition_are_named():
 
 @pytest.mark.sandbox
 def test_inputs_that_cells_change_are_named():
-    made = json.loads(perfect(NOW, "ada"))
+    made = nbformat.reads(perfect(NOW, "ada"), 4)
     made["cells"].insert(2, notebooks.cell("code", "own", "given = dict(given, batch=7, mine=3)"))
     (note,) = grade.grade_one(ROOFLINE, "ada", notebooks.text(made).encode())["notices"]
     assert (
@@ -327,7 +328,7 @@ SPOILT = [
 
 @pytest.mark.parametrize("literal", SPOILT, ids=range(len(SPOILT)))
 def test_a_forged_setup_is_read_strictly(literal):
-    made = json.loads(perfect(NOW, "ada"))
+    made = nbformat.reads(perfect(NOW, "ada"), 4)
     head, _, rest = made["cells"][1]["source"].rpartition("assignment = Assignment(r'''")
     made["cells"][1]["source"] = (
         f"{head}assignment = Assignment(r'''{literal}''', "

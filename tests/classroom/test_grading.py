@@ -9,6 +9,7 @@ import io
 import json
 import re
 
+import nbformat
 import pytest
 
 from handful import cli
@@ -182,7 +183,7 @@ def test_released_cells_are_not_run_and_changed_ones_are():
         and "evil()" not in first
     )
     assert "evil()" in second
-    made = json.loads(hand("ada"))["cells"]
+    made = nbformat.reads(hand("ada"), 4)["cells"]
     assert len(asked[0]) == len(made) and asked[0][0].startswith("from handful_room import given")
     assert all(
         not source or source == cell["source"]

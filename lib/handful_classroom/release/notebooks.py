@@ -313,5 +313,14 @@ def worth(question: Question) -> str:
 
 
 def text(made: Mapping) -> str:
-    """Return a notebook as the text of its file."""
-    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    r"""Return a notebook as the text of its file, laid out as Jupyter lays it out.
+
+    What a student then saves differs only where it was changed, so that git can bring a correction
+    into a notebook that somebody works on.
+
+    >>> '"source": [\n    "a\\n",\n    "b"\n   ]' in text({"cells": [{"source": "a\nb"}]})
+    True
+    """
+    cells = [{**cell, "source": "".join(cell["source"]).splitlines(True)} for cell in made["cells"]]
+    laid_out = json.dumps({**made, "cells": cells}, indent=1, sort_keys=True, ensure_ascii=False)
+    return laid_out + "\n"
