@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -115,7 +116,7 @@ def check(place: Path, assignment: Assignment) -> None:
         nbgrader(place, course, "collect", name)
         collected = {path.name for path in (course / "submitted").iterdir()}
         assert collected == fetched.keys(), f"collected of {name} were {sorted(collected)}"
-        nbgrader(place, course, "autograde", assignment.name)
+        nbgrader(place, course, "autograde", name)
         nbgrader(place, course, "export", "--to", "grades.csv")
         grades = {
             row["student_id"]: float(row["raw_score"])
@@ -136,9 +137,24 @@ def check(place: Path, assignment: Assignment) -> None:
 
 
 def mistaken(assignment: Assignment) -> Question | None:
-    """Return the first function with known mistakes; the last mistake is the one tried."""
+    """Return the first function with known mistakes that no other answer builds on.
+
+    The last of its mistakes is the one tried.
+    """
+    answered = [
+        assignment.cuts[i].solution
+        for i, piece in enumerate(assignment.pieces)
+        if piece.kind == "code" and piece.tag == "answer"
+    ]
     return next(
-        (one for one in assignment.questions.values() if one.kind == "function" and one.wrong), None
+        (
+            one
+            for one in assignment.questions.values()
+            if one.kind == "function"
+            and one.wrong
+            and sum(bool(re.search(rf"\b{one.name}\b", code)) for code in answered) == 1
+        ),
+        None,
     )
 
 
