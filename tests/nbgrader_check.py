@@ -82,7 +82,8 @@ def submissions(assignment: Assignment, released: dict) -> dict[str, dict]:
             if cell["cell_type"] == "code" and name.startswith("answer-"):
                 cell["source"] = assignment.cuts[int(name.removeprefix("answer-"))].solution
                 if made is wrong and question and f"def {question.name}(" in cell["source"]:
-                    cell["source"] = list(question.wrong.values())[-1].code
+                    # After the solution, whose imports other cells use.
+                    cell["source"] += "\n\n" + list(question.wrong.values())[-1].code
     return {"solved": solved, "empty": released, "wrong": wrong}
 
 
