@@ -1,1 +1,1 @@
-"""Write assignments for other platforms: nbgrader, Otter, Moodle, Canvas, Gradescope."""
+"""Write assignments for other platforms: nbgrader and Gradescope."""
