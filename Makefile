@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SITE = -m site tests/notebooks tests/book
 UNITS = -m "not site" --ignore=tests/book --ignore=tests/notebooks
 
-.PHONY: help check serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading fuzz nbgrader lock clean tools browser three-browsers publish lighthouse sphinx9 links servers browsers trees pdf epub editions accessible notebooks-clean lab-check hub-check test-units test-book tests
+.PHONY: help check serve build bundle notebooks chapter test unit pages coverage mutants bench bench-grading fuzz nbgrader lock clean tools browser three-browsers publish lighthouse sphinx9 links servers browsers trees pdf epub editions accessible notebooks-clean lab-check hub-check quiz-check test-units test-book tests
 
 help:
 	@echo "make serve             build the book and serve it on this machine (PORT=8000)"
@@ -41,6 +41,7 @@ help:
 	@echo "make trees             store anew what a screen reader is told (tests/data/accessibility)"
 	@echo "make accessible        axe-core on every page of the book as last built, light and dark"
 	@echo "make hub-check         five students on a JupyterHub: nbgitpuller's link, answers, hand-in folder, grades"
+	@echo "make quiz-check        the exported quizzes, read back by programs that are not ours"
 	@echo "make bench             measure the budgets: import, sweeps, frames beside stock (ARGS=\"frames balance-batch\")"
 	@echo "make bench-grading     grade a class of COUNT=100 beside a Jupyter kernel that runs the same notebooks"
 	@echo "make fuzz              COUNT=100000 arbitrary inputs for each reader of what students send (ARGS=reader)"
@@ -74,6 +75,9 @@ lab-check: browser
 # Installs 600 MB into _build/hub: the hub with its proxy, JupyterLab, nbgitpuller.
 hub-check: tools
 	@$(RUN) tests/hub_check.py
+
+quiz-check: tools
+	@$(RUN) tests/quiz_check.py
 
 bundle: tools
 	@$(RUN) -m handful_site.build bundle
