@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import math
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -354,6 +355,10 @@ def test_two_systems_are_served_at_once_and_stay_so(tmp_path):
         ("Participant 75", "11.3"),
     ]
     assert "found a mistake in the book" in filled[0]["Feedback comments"]
+    with zipfile.ZipFile(out / "lms" / "moodle-feedback.zip") as packed:
+        names = packed.namelist()
+        assert names[0] == "Ada L_71_assignfeedback_file_feedback.html" and len(names) == 3
+        assert packed.read(names[0]).decode() == page(out, "ada")
     assert table(out)["ada"]["name"] == "Ada L"
     said = "\n".join(notes)
     assert "Moodle's Maximum Grade is 20, and roofline has 17 points" in said

@@ -77,7 +77,7 @@ def system(rows: Iterable[Mapping[str, str]]) -> str:
     return next((name for name, own in SYSTEMS.items() if columns & own), "class")
 
 
-def kept(folder: Path, named: Path | None) -> dict[str, dict[str, str]]:
+def kept(folder: Path, named: Path | None = None) -> dict[str, dict[str, str]]:
     """Return each name of a student with the row of all lists; keep the list that is named.
 
     Parameters

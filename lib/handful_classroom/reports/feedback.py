@@ -15,6 +15,7 @@ from pathlib import Path
 from handful.units import plural
 
 from .. import tables
+from ..grading import class_lists
 from ..grading.grades import ANOTHER_EDITION, Grade, question_points
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
 from ..html_report import SVG_STYLE, file_name, number, page, shown
@@ -75,19 +76,45 @@ def write(
     progress : callable, optional
         Called with how many pages are done.
     """
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    packed, of_moodle = io.BytesIO(), io.BytesIO()
+    listed = class_lists.kept(folder)
+    with zipfile.ZipFile(packed, "w") as archive, zipfile.ZipFile(of_moodle, "w") as moodle:
         for done, grade in enumerate(grades, 1):
             name, html = (
                 f"{file_name(grade.student)}.html",
                 _page_in_time(assignment, grade, site).encode(),
             )
             tables.write_atomically(folder / "feedback" / name, html)
-            entry = zipfile.ZipInfo(f"feedback/{name}", date_time=(1980, 1, 1, 0, 0, 0))
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            archive.writestr(entry, html)
+            archive.writestr(_entry(f"feedback/{name}"), html)
+            if theirs := moodles_name(class_lists.listed_as(listed, grade.student) or {}):
+                moodle.writestr(_entry(theirs), html)
             progress(done)
+        any_of_moodle = bool(moodle.namelist())
     tables.write_atomically(folder / "feedback.zip", packed.getvalue())
+    if any_of_moodle:
+        tables.write_atomically(folder / "lms" / "moodle-feedback.zip", of_moodle.getvalue())
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+    return entry
+
+
+def moodles_name(row: Mapping[str, str]) -> str:
+    """Return the name by which Moodle knows whose a file of feedback is, "" without a number.
+
+    Its import takes a name apart at each _: the student, the number of the participant, and what
+    stores it (``mod/assign/feedback/file/importziplib.php`` in moodle/moodle).
+
+    >>> moodles_name({"identifier": "Participant 71", "full name": "Ada_L/x"})
+    'Ada L x_71_assignfeedback_file_feedback.html'
+    """
+    digits = row.get("identifier", "").rpartition(" ")[2]
+    if not (digits.isascii() and digits.isdigit()):
+        return ""
+    who = "".join(c if c.isalnum() or c in "-." else " " for c in class_lists.full_name(row))
+    return f"{' '.join(who.split())[:60]}_{digits}_assignfeedback_file_feedback.html"
 
 
 def _page_in_time(assignment, grade: Grade, site: str) -> str:
