@@ -32,7 +32,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from handful_classroom import tables
-from handful_classroom.grading import grades, notebook_reader, scoring, store, submissions
+from handful_classroom.grading import class_lists, notebook_reader, scoring, store, submissions
 from handful_classroom.grading.notebook_reader import NotebookError
 from handful_classroom.grading.roster import Roster
 from handful_classroom.grading.submissions import Submission, SubmissionError
@@ -710,9 +710,9 @@ def ask_table(data: bytes, folder: Path) -> int:
 
 def ask_class_list(data: bytes, folder: Path) -> int:
     (folder / "list.csv").write_bytes(data)
-    found = grades.class_list(folder / "list.csv")
+    found = class_lists.kept(folder, folder / "list.csv")
     for student in [*found, "ada_12"]:
-        grades.listed_as(found, student)
+        class_lists.listed_as(found, student)
     return len(data)
 
 
