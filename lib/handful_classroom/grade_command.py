@@ -93,6 +93,12 @@ def _add_grade(command) -> None:
         "by default what 'handful assign build' kept in NAME/teacher/editions",
     )
     parser.add_argument("--again", action="store_true", help="grade again what was graded before")
+    parser.add_argument(
+        "--alone",
+        action="store_true",
+        help="take these submissions alone: forget whoever was graded here before and is not among "
+        "them",
+    )
 
 
 def _grade(options) -> None:
@@ -110,10 +116,14 @@ def _grade(options) -> None:
     folder = Path(options.output or f"{assignment.name}-results")
     earlier, unread = _earlier(assignment, options.earlier)
     roster = Roster.read(options.roster) if options.roster else None
+    before = _edition_before(folder)
     graded = _graded(options, assignment, folder, roster, secret, limits, earlier)
-    notes = (
-        unread + _notes(graded, signed=bool(secret)) + _reports(folder, assignment, options.roster)
-    )
+    notes = [
+        *unread,
+        *_another_source(assignment, *before),
+        *_notes(graded, signed=bool(secret)),
+        *_reports(folder, assignment, options.roster),
+    ]
     if options.json:
         cli.print_json(_as_json(graded, assignment, folder, notes))
     else:
@@ -124,6 +134,27 @@ def _grade(options) -> None:
             "through no fault of theirs: "
             f"{', '.join(sorted(graded.faults)[:5])}; the same command tries them again."
         )
+
+
+def _edition_before(folder: Path) -> tuple[str, str]:
+    """Return the edition that a folder's results were graded by, and its file; "" for none."""
+    from .grading import store
+
+    try:
+        found = store.overview(folder)
+    except store.StoreError:
+        return "", ""
+    return str(found.get("edition") or ""), str(found.get("file") or "")
+
+
+def _another_source(assignment, edition: str, file: str) -> list[str]:
+    """Return a sentence where results were graded by another source than this one."""
+    if edition in ("", assignment.edition):
+        return []
+    return [
+        f"The results here were graded by another edition of {assignment.name} "
+        f"({file or edition}), and are graded by {assignment.file} now."
+    ]
 
 
 def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: list[str]):
@@ -150,6 +181,8 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
                     earlier=earlier,
                     progress=lambda done, total, statuses: show(done, _counts(statuses)),
                     say=show.say,
+                    keep=not options.alone,
+                    whole=roster is not None,
                 )
         except ModuleNotFoundError as error:
             if error.name != "distributed":
@@ -180,6 +213,7 @@ def _as_json(graded, assignment, folder: Path, notes: list[str]) -> dict:
         "statuses": dict(graded.statuses),
         "faults": graded.faults,
         "claims": graded.claims,
+        "kept": graded.kept,
         "notes": notes,
     }
 
@@ -236,6 +270,12 @@ def _notes(graded, signed: bool) -> list[str]:
         else f"{graded.before:,} were graded before and left as they are."
     )
     notes = [before] if graded.before else []
+    if graded.kept:
+        who = ", ".join(graded.kept[:5]) + (" …" if len(graded.kept) > 5 else "")
+        notes.append(
+            f"{len(graded.kept):,} who handed in before, and of whom nothing is among these "
+            f"submissions, keep their results: {who}.  --alone would drop them."
+        )
     notes += [
         f"{len(who)} notebooks say that they are {name!r}'s: "
         f"{', '.join(who[:6])}{' …' if len(who) > 6 else ''}."

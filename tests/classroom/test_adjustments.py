@@ -233,7 +233,7 @@ def test_moodles_worksheet_says_who_came_how_late_and_is_remembered(tmp_path):
         (",total,1,", "the column student is empty"),
         ("ada,step,1,", "'step' is no question; there are step_time, balance"),
         ("ada,step_time,to 5,", "'to 5' is not within 0 to 4"),
-        ("ada,total,to 18,", "'to 18' is not within 0 to 17"),
+        ("ada,total,to 35,", "'to 35' is not within 0 to 34"),
         ("ada,step_time,some,", "'some' is no change of points; write 2 to add two"),
         ("ada,step_time,excused,", "'excused' is no change of points"),
         ("ada,late,soon,", "'soon' is no length of time; write such as '2 days'"),
@@ -286,6 +286,7 @@ def test_a_row_that_contradicts_another_is_named(tmp_path):
         ("ada,late,1 day,", "ada,late,2 days,"),
         ("ada,total,excused,", "ada,total,to 5,"),
         ("*,missing,to 0,", "*,missing,to 1,"),
+        ("ada,total,to 4,", "ada,total,to 5,"),
         ("ada,extension,1 day,", "Ada,extension,2 days,"),
     ):
         adjusted(tmp_path, one, other)
@@ -319,6 +320,31 @@ def test_a_table_that_a_spreadsheet_saved_is_read(tmp_path):
     rows = ["student;question;points;reason;mine", "ada;step_time;1,5;a reason;x", ";;;;"]
     (tmp_path / "adjustments.csv").write_bytes("\r\n".join(rows).encode("cp1252"))
     assert written(tmp_path)[0]["ada"].total == 12.5
+
+
+def test_what_everybody_is_granted_forgives_no_delay_of_unknown_length(tmp_path):
+    adjusted(tmp_path, "*,late,10% a day,", "*,extension,30 minutes,")
+    made, _ = written(tmp_path)
+    assert made["eve"].late.days == 1 and made["eve"].penalty == pytest.approx(1.7)
+    adjusted(tmp_path, "*,late,10% a day,", "*,extension,30 minutes,", "eve,late,20 minutes,")
+    assert written(tmp_path)[0]["eve"].penalty == 0
+
+
+def test_a_row_that_stands_twice_is_asked_about(tmp_path):
+    adjusted(tmp_path, "ada,total,-2,late to class", "bob,total,1,", "ada,total,-2,late to class")
+    with pytest.raises(tables.TableError, match="row 4: it is the same as row 2; delete one"):
+        grades.write(tmp_path, assignment(), CLASS)
+    adjusted(tmp_path, "ada,total,-2,first", "ada,total,-2,second")
+    assert written(tmp_path)[0]["ada"].total == 7
+
+
+def test_whose_total_changed_is_said_once_and_not_in_the_report(tmp_path):
+    written(tmp_path)
+    adjusted(tmp_path, "ada,total,2,")
+    notes = written(tmp_path)[1]
+    assert "1 total changed since the last time: ada 11 → 13." in notes
+    assert "since the last time" not in (tmp_path / "report.html").read_text()
+    assert not any("since the last time" in note for note in written(tmp_path)[1])
 
 
 CANVAS = (
@@ -355,6 +381,7 @@ def test_two_systems_are_served_at_once_and_stay_so(tmp_path):
         ("Participant 75", "11.3"),
     ]
     assert "found a mistake in the book" in filled[0]["Feedback comments"]
+    assert not filled[1]["Feedback comments"]  # as long as the grade waits
     with zipfile.ZipFile(out / "lms" / "moodle-feedback.zip") as packed:
         names = packed.namelist()
         assert names[0] == "Ada L_71_assignfeedback_file_feedback.html" and len(names) == 3
@@ -363,6 +390,25 @@ def test_two_systems_are_served_at_once_and_stay_so(tmp_path):
     said = "\n".join(notes)
     assert "Moodle's Maximum Grade is 20, and roofline has 17 points" in said
     assert "2 of 5 students are not in Moodle's list, by any id that both lists have: cyn" in said
+
+
+def test_canvas_finds_the_assignment_that_it_has(tmp_path):
+    head, _, rest = CANVAS.partition("\r\n")
+    own = f"{assignment().title} (4711)"
+    rest = rest.replace("\r\n", ",\r\n")
+    (tmp_path / "gradebook.csv").write_text(f"{head},{own}\r\n{rest}", newline="")
+    written(tmp_path, roster=tmp_path / "gradebook.csv")
+    rows = list(csv.reader(io.StringIO((tmp_path / "lms" / "canvas.csv").read_text(), newline="")))
+    assert rows[0][-1] == own
+    found = json.loads((tmp_path / "lms" / "grades.json").read_bytes())["grades"]
+    assert [one["canvas_id"] for one in found] == ["11", "12", "13", "14", "15"]
+
+
+def test_who_is_on_the_class_list_and_in_no_result_is_named(tmp_path):
+    (tmp_path / "gradebook.csv").write_text(CANVAS + '"Z, Zoe",19,S9,zoe,Mo\r\n')
+    notes = written(tmp_path, roster=tmp_path / "gradebook.csv")[1]
+    assert any("1 student of the class list is not among the results" in one for one in notes)
+    assert any("Z, Zoe" in note and "--roster" in note for note in notes)
 
 
 def test_an_address_is_a_login_only_where_lists_have_no_id_in_common(tmp_path):
@@ -471,7 +517,10 @@ def test_the_sum_is_that_of_a_plain_count(tmp_path_factory, seed, adds, sets, da
     folder = tmp_path_factory.mktemp("class")
     some = class_of(20, seed)[:6]
     rows = [f"*,{question},to {points},all" for question, points in sets.items()]
-    rows += [f"{some[i]['student']},{question},{points}," for i, question, points in adds]
+    rows += [
+        f"{some[i]['student']},{question},{points},reason {k}"
+        for k, (i, question, points) in enumerate(adds)
+    ]
     rows += [f"*,late,{percent}% a day,", f"{some[0]['student']},late,{days} days,"]
     adjusted(folder, *rows)
     made, _ = grades.write(folder, assignment(), some)

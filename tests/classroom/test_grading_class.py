@@ -13,12 +13,15 @@ import os
 import pickle
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -130,6 +133,35 @@ def test_results_are_kept_resumed_and_the_same_however_they_are_made(tmp_path, s
         len(grade.run(ROOFLINE, small(12), tmp_path / "a", jobs=0, ask=never, anew=True).faults)
         == 12
     )
+
+
+def test_a_later_file_adds_to_the_class_and_drops_nobody(tmp_path, stand_in):
+    """Grade a second, smaller download: who handed in before keeps the result."""
+    some = small(6)
+    grade.run(ROOFLINE, some, tmp_path / "a", jobs=0, ask=stand_in)
+    before = {one["student"]: one for one in store.results(tmp_path / "a")}
+    late = replace(some[2], data=small(9)[8].data)
+    listed = [late if i == 2 else replace(one, data=None, name="") for i, one in enumerate(some)]
+    for again, whole in (([late], False), (listed, True)):
+        folder = tmp_path / f"whole-{whole}"
+        shutil.copytree(tmp_path / "a", folder)
+        found = grade.run(ROOFLINE, again, folder, jobs=0, ask=stand_in, keep=True, whole=whole)
+        now = {one["student"]: one for one in store.results(folder)}
+        assert set(now) == set(before) and len(found.kept) == 5
+        assert now.pop("s002")["submission"] != before["s002"]["submission"]
+        assert all(one == before[student] for student, one in now.items())
+        assert found.statuses == Counter(one["status"] for one in store.results(folder))
+        assert all(one["submission"] for one in store.results(folder))
+    alone = grade.run(ROOFLINE, listed, tmp_path / "a", jobs=0, ask=stand_in)
+    assert alone.kept == []
+    assert sum(not one["submission"] for one in store.results(tmp_path / "a")) == 5
+
+
+def test_who_left_the_roster_is_not_kept(tmp_path, stand_in):
+    some = small(4)
+    grade.run(ROOFLINE, some, tmp_path, jobs=0, ask=stand_in)
+    found = grade.run(ROOFLINE, some[:3], tmp_path, jobs=0, ask=stand_in, keep=True, whole=True)
+    assert found.kept == [] and len(list(store.results(tmp_path))) == 3
 
 
 def test_what_a_result_follows_from_makes_another(tmp_path, stand_in):

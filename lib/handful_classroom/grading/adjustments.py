@@ -112,7 +112,8 @@ class Late:
     """How late a submission came, beyond its extension, and what that costs.
 
     `seconds` is None where the platform said only that it was late: that counts as one day, and as
-    in time with an extension.  `reason` is that of the rule, `granted` that of the extension.
+    in time with an extension of the student's own.  `reason` is that of the rule, `granted` that of
+    the extension.
     """
 
     seconds: float | None
@@ -187,7 +188,9 @@ class Adjustments:
             late, by = self.late[student] > 0, self.late[student]
         if not late:
             return None
-        extension, granted = self.extensions.get(student, self.extensions.get(EVERYBODY, (0.0, "")))
+        # Of a delay of unknown length nobody knows whether it is within what all are granted.
+        usual = self.extensions.get(EVERYBODY) if by is not None else None
+        extension, granted = self.extensions.get(student, usual or (0.0, ""))
         came = Late(by, extension, 0.0, granted=granted)
         if self.rule is None:
             return came
@@ -330,6 +333,11 @@ class _Table:
     def _change(self, row: Mapping[str, str], student: str, where: str) -> None:
         change = _change(row, student, self.assignment, where)
         mine = self.own.setdefault(student, [])
+        if again := next((one for one in mine if replace(one, row=change.row) == change), None):
+            raise tables.TableError(
+                f"{where}: it is the same as row {again.row}; delete one, or give it a reason of "
+                "its own where both are meant."
+            )
         fixed = [one for one in mine if one.question == change.question and one.kind != "add"]
         if change.kind != "add" and fixed:
             raise tables.TableError(
@@ -360,7 +368,7 @@ def _student(cell: str, known: Mapping[str, str], where: str) -> str:
             f"{where}: the column student is empty; write an id, or {EVERYBODY} for everybody."
         )
     if canonical(name) not in known:
-        near = f"; the nearest are: {nearest(name, known.values())}" if known else ""
+        near = f"; the nearest are: {nearest(name, dict.fromkeys(known.values()))}" if known else ""
         raise tables.TableError(
             f"{where}: {name[:60]!r} is no student of these results{near}.  With --roster, those "
             "who handed in nothing are among them too."
@@ -380,7 +388,8 @@ def _change(row: Mapping[str, str], student: str, assignment, where: str) -> Cha
     everybody = student == EVERYBODY
     if name == TOTAL and row["points"].strip().lower() == "excused":
         return Change(name, "excused", 0.0, _reason(row), row[""], everybody)
-    most = _possible(assignment) if name == TOTAL else float(assignment.questions[name].points)
+    # A total may go above full points, as a bonus, but hardly to the double.
+    most = 2 * _possible(assignment) if name == TOTAL else float(assignment.questions[name].points)
     kind, points = amount(row["points"], most, where)
     return Change(name, kind, points, _reason(row), row[""], everybody)
 

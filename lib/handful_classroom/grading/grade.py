@@ -513,13 +513,14 @@ class Graded:
     """The outcome of a class.
 
     It has how many results have each status, how many were graded before, the faults of the grader
-    by student, and the ids that several notebooks claim.
+    by student, the ids that several notebooks claim, and who is kept from an earlier grading.
     """
 
     statuses: Counter
     before: int
     faults: dict[str, str]
     claims: dict[str, list[str]]
+    kept: list[str] = field(default_factory=list)
 
 
 class People:
@@ -568,6 +569,8 @@ def run(
     earlier: Iterable[str] = (),
     ask: Callable[..., Outcome] | None = None,
     progress: Callable[[int, int | None, Counter], None] | None = None,
+    keep: bool = False,
+    whole: bool = False,
     seconds: float = READING_SECONDS,
     say: Callable[[str], object] = lambda sentence: None,
 ) -> Graded:
@@ -593,6 +596,11 @@ def run(
         The text of the assignment's source; read from its file by default.
     earlier : iterable of str
         Sources of earlier editions; a notebook of one of them is graded by its inputs.
+    keep : bool
+        Keep the results of those who handed in before and of whom nothing is among these
+        submissions, as when latecomers are graded alone.
+    whole : bool
+        Whether the submissions name the whole class, so that nobody else is kept.
     seconds : float
         Processor time, above 0, that this program may itself spend on one submission; a submission
         that takes more is given up and becomes a fault.
@@ -620,6 +628,7 @@ def run(
             trusted = found is not None and (secret is None or store.verified(found, secret))
             return found if trusted else None
 
+        earlier_class = _earlier_class(folder, assignment) if keep else {}
         tasks = register.tasks(submissions, key_of, known)
         found = _outcomes(job, tasks, jobs, scheduler, seconds, say)
         complete = False
@@ -636,9 +645,12 @@ def run(
             graded = register.graded
             graded.claims = register.people.claimed_twice()
             if complete or register.kept:
+                listed = register.listed()
+                if complete:
+                    listed = register.with_earlier(listed, earlier_class, results.get, whole)
                 results.finish(
                     assignment.name,
-                    register.listed(),
+                    listed,
                     complete,
                     edition=assignment.edition,
                     file=_own_file(assignment),
@@ -646,6 +658,17 @@ def run(
                     faults=sorted(graded.faults),
                 )
     return graded
+
+
+def _earlier_class(folder: str | Path, assignment: Assignment) -> dict[str, str]:
+    """Return who was graded last for this assignment, with the keys of their results."""
+    try:
+        found = store.overview(folder)
+    except store.StoreError:  # none, or one that is damaged
+        return {}
+    if found.get("assignment") != assignment.name:
+        return {}
+    return {one["student"]: one["key"] for one in found["students"]}
 
 
 def _own_file(assignment: Assignment) -> str:
@@ -696,6 +719,31 @@ class _Register:
     def listed(self) -> list[tuple[str, str]]:
         """Return students in the order of the class, each with the key of what is kept."""
         return [(student, self.kept[made]) for student, made in self.order if made in self.kept]
+
+    def with_earlier(
+        self,
+        listed: list[tuple[str, str]],
+        earlier: Mapping[str, str],
+        get: Callable[[str], dict | None],
+        whole: bool,
+    ) -> list[tuple[str, str]]:
+        """Return the list with earlier results of those of whom nothing came now."""
+        now = {student: get(under) or {} for student, under in listed}
+        statuses = self.graded.statuses
+        for student, under in earlier.items():
+            if now.get(student, {}).get("submission") or (whole and student not in now):
+                continue
+            before = get(under)
+            if not before or not before.get("submission"):
+                continue
+            if student in now:
+                statuses[now[student]["status"]] -= 1
+                listed = [(who, under if who == student else key) for who, key in listed]
+            else:
+                listed = [*listed, (student, under)]
+            statuses[before["status"]] += 1
+            self.graded.kept.append(student)
+        return listed
 
 
 def _outcomes(

@@ -401,7 +401,7 @@ def write(
     tables.write_atomically(lms / "moodle.csv", moodle(assignment, of_moodle, listed, partial))
     if sheet := worksheet(of_moodle, listed, partial):
         tables.write_atomically(lms / "moodle-worksheet.csv", sheet)
-    tables.write_atomically(lms / "grades.json", as_json(assignment, grades))
+    tables.write_atomically(lms / "grades.json", as_json(assignment, grades, listed))
     for grade in grades:
         tables.write_atomically(
             lms / "gradescope" / file_name(grade.student) / "results.json", gradescope(grade)
@@ -418,8 +418,8 @@ def write(
     return grades, notes
 
 
-def _few(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:5])}{' …' if len(names) > 5 else ''}"
+def _few(names: Sequence[str], most: int = 5) -> str:
+    return f"{', '.join(names[:most])}{' …' if len(names) > most else ''}"
 
 
 def _late_notes(grades: Sequence[Grade], adjusted: Adjustments) -> list[str]:
@@ -488,7 +488,7 @@ def _model_answers(assignment, results: Sequence[Mapping]) -> list[str]:
         if same:
             found.append(
                 f"The answer to {question.name} is the source's own, word for word, with "
-                f"{plural(len(same), 'student')}: {_few(same)}."
+                f"{plural(len(same), 'student')}: {_few(same, 30)}."
             )
     return found
 
@@ -515,6 +515,18 @@ def _lists_say(
         notes.append(
             f"{len(unknown)} of {len(grades)} students are not in the class list, and left out for "
             f"Moodle, which would refuse the whole file: {_few(unknown)}."
+        )
+    theirs = {id(row) for _, row in rows}
+    absent = {id(row): row for row in listed.values() if id(row) not in theirs}
+    if absent:
+        called = [
+            class_lists.full_name(row) or next(iter(filter(None, row.values())), "")
+            for row in absent.values()
+        ]
+        notes.append(
+            f"{plural(len(called), 'student')} of the class list "
+            f"{'is' if len(called) == 1 else 'are'} not among the results, and in no file here: "
+            f"{_few(called)}.  'handful assign grade' with that list as --roster has them too."
         )
     has_moodle = any(row.get("identifier") for row in listed.values())
     lacking = [student for student, row in rows if row is not None and not row.get("identifier")]
@@ -572,7 +584,7 @@ def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
         notes.append(
             f"{len(another)} of {len(results)} notebooks {are} of another edition of "
             f"{assignment.name} than the source has now "
-            f"({', '.join(editions[:3])}{' …' if len(editions) > 3 else ''}); {how}"
+            f"(edition {', '.join(editions[:3])}{' …' if len(editions) > 3 else ''}); {how}"
         )
     if differ:
         notes.append(
@@ -619,7 +631,7 @@ def as_table(
                 grade.student,
                 *([class_lists.full_name(listed_as(listed, grade.student) or {})] * called),
                 result["status"],
-                number(grade.points) if grade.handed_in else "",
+                number(grade.points) if result["questions"] else "",
                 number(result["possible"]),
                 number(grade.waiting),
                 number(grade.rubric) if grade.lines else "",
@@ -644,6 +656,12 @@ def _mark(grade: Grade, partial: bool, none: str, excused: str) -> str:
     return number(grade.total) if grade.final or (partial and grade.graded) else none
 
 
+def _comment(grade: Grade, partial: bool) -> str:
+    """Return the comment beside a grade, "" where the grade still waits for the teacher."""
+    waits = grade.graded and not grade.final and not partial
+    return "" if waits else tables.one_line(grade.says)
+
+
 def canvas(
     assignment,
     grades: Iterable[Grade],
@@ -654,7 +672,11 @@ def canvas(
 
     Its importer looks for line ends before it parses, so that no cell may hold one.
     """
-    head = [*CANVAS, tables.one_line(assignment.title)]
+    title = tables.one_line(assignment.title)
+    columns = dict.fromkeys(column for row in listed.values() for column in row)
+    # An assignment that is there already is called by its title and number in Canvas' own export.
+    own = next((column for column in columns if _is_column(column, title)), "")
+    head = [*CANVAS, f"{title}{own[len(title) :]}" if own else title]
     rows = [["    Points Possible", "", "", "", "", number(_possible(assignment))]]
     for grade in grades:
         row = listed_as(listed, grade.student) or {}
@@ -663,6 +685,11 @@ def canvas(
             who = [row.get("name") or grade.student, "", "", grade.student, ""]
         rows.append([*map(tables.one_line, who), _mark(grade, partial, "", "EX")])
     return tables.as_csv(head, rows)
+
+
+def _is_column(column: str, title: str) -> bool:
+    name, _, digits = column.rpartition(" (")
+    return name == title.casefold() and digits.rstrip(")").isdecimal()
 
 
 def moodle(
@@ -712,7 +739,7 @@ def worksheet(
         filled = dict(row)
         if grade is not None:
             filled["grade"] = _mark(grade, partial, row["grade"], row["grade"])
-            filled["feedback comments"] = tables.one_line(grade.says)
+            filled["feedback comments"] = _comment(grade, partial)
         made.append([tables.one_line(filled.get(column, "")) for column in columns])
     return tables.as_csv(head, made)
 
@@ -761,7 +788,9 @@ def gradescope(grade: Grade) -> bytes:
     return _dumped(made)
 
 
-def as_json(assignment, grades: Iterable[Grade]) -> bytes:
+def as_json(
+    assignment, grades: Iterable[Grade], listed: Mapping[str, Mapping[str, str]] = {}
+) -> bytes:
     """Return everything in the table as JSON, for programs; no cell is neutralised."""
     made = [
         {
@@ -774,6 +803,7 @@ def as_json(assignment, grades: Iterable[Grade]) -> bytes:
             "total": grade.total if grade.graded else None,
             "possible": grade.possible,
             "final": grade.final,
+            "canvas_id": (listed_as(listed, grade.student) or {}).get("id", ""),
             "excused": grade.excused,
             "adjusted": grade.adjusted,
             "late": -grade.penalty,

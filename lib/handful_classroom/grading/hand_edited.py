@@ -18,7 +18,10 @@ from one that a spreadsheet only saved in its own way.
 from __future__ import annotations
 
 import itertools
+import tempfile
 from pathlib import Path
+
+from handful.units import plural
 
 from .. import tables
 from .adjustments import NAME as ADJUSTMENTS
@@ -26,24 +29,55 @@ from .adjustments import NAME as ADJUSTMENTS
 NAME = "grades.csv"
 WRITTEN = ".grades-written.csv"
 MOST_TOLD = 3
+MOST_CHANGED = 10
+
+
+class Passing(str):
+    """A note on what has just happened, which the next run does not repeat: not for the report."""
 
 
 def write(folder: Path, made: bytes) -> list[str]:
     """Write grades.csv; return a sentence where it had been edited, and keep that one beside it."""
     path, kept = folder / NAME, folder / WRITTEN
-    notes = []
-    edits = _edits(kept, path) if path.exists() and kept.exists() else ""
+    notes: list[str] = []
+    edits = edits_of(kept, path) if path.exists() and kept.exists() else ""
+    changed = _totals_that_changed(kept, made) if kept.exists() else ""
     if edits:
         aside = next(name for name in _free_names(folder) if not name.exists())
         path.rename(aside)
-        notes.append(
+        edited = (
             f"{NAME} was changed by hand ({edits}); it is kept as {aside.name} and does not "
             f"count.  Write what should count into {ADJUSTMENTS}: a row for each student, with "
             "the question or total, the points and the reason."
         )
+        notes.append(Passing(edited))
     tables.write_atomically(path, made)
     tables.write_atomically(kept, made)
-    return notes
+    return [*notes, *([Passing(changed)] if changed else [])]
+
+
+def _totals_that_changed(kept: Path, made: bytes) -> str:
+    """Return whose total is another than when the table was written last, "" where none is."""
+    with tempfile.TemporaryDirectory() as name:
+        now = Path(name) / NAME
+        now.write_bytes(made)
+        try:
+            old = {row["student"]: row["total"] for row in tables.read(kept, ["total"])[0]}
+            new = {row["student"]: row["total"] for row in tables.read(now, ["total"])[0]}
+        except (tables.TableError, KeyError):
+            return ""
+    told = [
+        f"{student} {old[student] or 'none'} → {total or 'none'}"
+        for student, total in new.items()
+        if student in old and old[student] != total
+    ]
+    if not told:
+        return ""
+    more = f" and {len(told) - MOST_CHANGED} more" if len(told) > MOST_CHANGED else ""
+    return (
+        f"{plural(len(told), 'total')} changed since the last time: "
+        f"{', '.join(told[:MOST_CHANGED])}{more}."
+    )
 
 
 def _free_names(folder: Path):
@@ -51,7 +85,7 @@ def _free_names(folder: Path):
     yield from (folder / f"grades-edited-{i}.csv" for i in itertools.count(2))
 
 
-def _edits(before: Path, now: Path) -> str:
+def edits_of(before: Path, now: Path) -> str:
     """Return what differs between two tables of grades; "" where they say the same."""
     if before.read_bytes() == now.read_bytes():
         return ""

@@ -21,6 +21,7 @@ from .. import html_report, tables
 
 NAME = "rubric.csv"
 HEAD = ("student", "question", "line", "possible", "points", "comment", "answer", "id")
+MOST_TOLD = 10  # wrong cells, in one message
 A_SHEET = 100  # students on one sheet of answers
 
 
@@ -102,10 +103,14 @@ def read_table(path: Path) -> tuple[dict[str, dict[str, str]], list[str], str]:
 
 def with_points(lines: Sequence[Line], found: dict[str, dict[str, str]]) -> list[Line]:
     """Return the lines with what the teacher filled in."""
-    done = []
+    done, wrong = [], []
     for line in lines:
         if row := found.get(line.id):
-            points = tables.points(row["points"], line.possible, f"{NAME}, row {row['']}")
+            try:
+                points = tables.points(row["points"], line.possible, f"{NAME}, row {row['']}")
+            except tables.TableError as error:
+                wrong.append(str(error))
+                continue
             line = Line(
                 line.student,
                 line.question,
@@ -116,6 +121,9 @@ def with_points(lines: Sequence[Line], found: dict[str, dict[str, str]]) -> list
                 row["comment"].strip(),
             )
         done.append(line)
+    if wrong:
+        more = [f"{len(wrong) - MOST_TOLD} more cells are wrong."] * (len(wrong) > MOST_TOLD)
+        raise tables.TableError("\n".join([*wrong[:MOST_TOLD], *more]))
     return done
 
 

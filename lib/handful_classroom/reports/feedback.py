@@ -273,6 +273,8 @@ def _calls(part: Mapping) -> str:
     right = part.get("right") or []
     if len(right) < 2 or part["status"] != "wrong" or " of " in str(part["says"]):
         return ""
+    if part.get("turn"):  # a known mistake has points of its own
+        return ""
     if part["points"] and not any(right):  # a judge gave a share, and counted nothing
         return ""
     return f": {sum(map(bool, right))} of {plural(len(right), 'check')}"

@@ -13,6 +13,7 @@ from handful.units import plural
 
 from .. import tables
 from ..grading.grades import Grade
+from ..grading.hand_edited import Passing
 from ..html_report import SVG_STYLE, file_name, number, page, shown, table
 from . import figures
 from .feedback import misconception_says
@@ -70,7 +71,8 @@ def write(folder: Path, assignment, grades: Sequence[Grade], notes: Sequence[str
         Sentences that a reader of the grades should know, shown at the top.
     """
     path = folder / "report.html"
-    tables.write_atomically(path, class_page(assignment, grades, notes).encode())
+    lasting = [note for note in notes if not isinstance(note, Passing)]
+    tables.write_atomically(path, class_page(assignment, grades, lasting).encode())
     return path
 
 
