@@ -31,29 +31,6 @@ With values, or with a chip and a model, its value; or the input that gives a va
   handful formula step_time --hardware "H100 SXM" --solve batch step_time=20ms
   handful formula speculative_speedup acceptance=0.7 draft_time_ratio=5% --sweep drafts 1 2 4 8
 Values may carry units: 70B, 8k (8,000; 8Ki is 8,192), "3.35 TB/s", "400 Gb/s", "2 $/hour"."""
-# Names that engineers give, and what they may mean here: the first of these that a formula takes.
-SHORT = {
-    "mfu": ("model_flops_utilisation",),
-    "mbu": ("bandwidth_utilisation",),
-    "pue": ("power_usage_effectiveness",),
-    "ctx": ("context",),
-    "seq_len": ("context", "sequence_tokens", "prompt_tokens"),
-    "gpus": ("devices",),
-    "chips": ("devices",),
-    "tp": ("tensor_devices", "devices"),
-    "pp": ("pipeline_stages",),
-    "prompt": ("prompt_tokens",),
-    "input_tokens": ("prompt_tokens",),
-    "output_tokens": ("answer_tokens",),
-    "tokens": ("pretraining_tokens", "step_tokens"),
-    "training_tokens": ("pretraining_tokens",),
-    "params": ("total_parameters",),
-    "bytes": ("collective_bytes",),
-    "qps": ("request_rate",),
-    "rps": ("request_rate",),
-    "rank": ("adapter_rank",),
-    "k": ("drafts", "active_experts"),
-}
 # Formulas with one of these are of training, which is done in bf16 unless somebody says otherwise.
 OF_TRAINING = {"pretraining_tokens", "training_flops", "trained_weight_bytes", "step_tokens"}
 # Rates of a network, and the rows that have such a rate, where nobody said which network it is.
@@ -195,7 +172,7 @@ def _known(
     from .nearest import nearest
     from .query import registry
     from .symbolic.quantities import find
-    from .symbolic.quantity import current_name
+    from .symbolic.quantity import EVERYDAY, current_name
 
     chosen = {kind: name for kind in CHOICES if (name := getattr(options, kind)) is not None}
     if chosen and options.precision is None:
@@ -204,7 +181,7 @@ def _known(
     names = [q.name for q in formula.inputs if not q.constant] + [formula.gives.name]
     within = _within(formula)
     for given, text in settings.items():
-        meant = SHORT.get(given.lower(), (current_name(given),))
+        meant = EVERYDAY.get(given.lower(), (current_name(given),))
         name = next((one for one in meant if one in names), None)
         name = name or next((one for one in meant if one in within), meant[0])
         if name not in names and name not in within and name in registry():
@@ -294,6 +271,17 @@ def _notes(
         )
     if "bytes_per_parameter" in names and origin.get("bytes_per_parameter") != "given":
         found += filter(None, [scenario.stored_note(options.weights)])
+    if options.hardware:
+        given = {name: known[name] for name, said in origin.items() if said == "given"}
+        found += scenario.odd_for_a_chip(options.hardware, given)
+        if formula.name.startswith("ring_") and not chosen["hardware"].upper().startswith("TPU"):
+            found.append(
+                f"A ring has two links a chip, as TPUs have.  Where each {options.hardware} has "
+                f"one port, as for NCCL, {formula.name.replace('ring', 'switch')} counts it, and "
+                "hierarchical_all_reduce_time nodes and the network between them."
+            )
+    if options.model and {"devices", "kv_bytes_per_token"} <= names:
+        found += scenario.copied_caches(known)
     if "devices" in names and origin.get("devices", "given") not in ("given", "computed"):
         from .units import plural
 
@@ -314,7 +302,7 @@ def _notes(
         if "scale_up_bandwidth" in names and "scale_out_bandwidth" not in names:
             rules.append("domain")
         works = names & {"memory_bandwidth", "peak_flops"}  # the devices are chips, not disks
-        if options.model and works and names & {"batch", "total_parameters"}:
+        if options.model and works and names & {"batch", "total_parameters", "active_parameters"}:
             rules += ["fits", "sequence"] if known.get("context") is not None else ["fits"]
     if options.model or rules:
         found += scenario.noted(known, **chosen, precision=usual, rules=rules)
@@ -552,6 +540,13 @@ def _as_object(inputs: Sequence[tuple[Quantity, float, str]]) -> dict[str, Any]:
     return {q.name: {"value": value, "unit": q.unit, "from": said} for q, value, said in inputs}
 
 
+def _each(value: float, quantity: Quantity) -> str:
+    """Return a value as the list of inputs shows it: what is of one chip says so."""
+    shown = _shown(value, quantity)
+    of_one = dict(quantity.dimension.powers).get("device", 0) == -1
+    return f"{shown} per chip" if of_one and "chip" not in shown else shown
+
+
 def _shown(value: float, quantity: Quantity) -> str:
     from .units import digits_of, format_value
 
@@ -586,7 +581,7 @@ def _print_rest(
     formula: Formula, inputs: Sequence[tuple[Quantity, float, str]], notes: Sequence[str]
 ) -> None:
     print_text(f"  {formula.meaning}\n")
-    print_columns((f"  {q.name}", _shown(value, q), said) for q, value, said in inputs)
+    print_columns((f"  {q.name}", _each(value, q), said) for q, value, said in inputs)
     listed = {q.name for q, _, _ in inputs}
     usual = [
         f"{q.name} = {_shown(q.default, q)}"

@@ -431,10 +431,13 @@ def choose(kind: str, name: str | shapes.Shape) -> dict[str, Any]:
             f"{name!r} is the beginning of several names: "
             f"{_listed(row['name'] for row in begun)}; write one of them in full."
         )
+    stored = (
+        f"; --weights {text} stores weights so" if kind == "precision" and text in WIDTHS else ""
+    )
     first = _folded(text).partition(" ")[0]
     alike = [one for one in names if _folded(one).partition(" ")[0] == first] or names
     raise ScenarioError(
-        f"There is no {kind} {name!r}; the nearest are: {nearest(_model_of(text), alike)}."
+        f"There is no {kind} {name!r}; the nearest are: {nearest(_model_of(text), alike)}{stored}."
     )
 
 
@@ -626,6 +629,61 @@ def stored_note(weights: str | None) -> str:
         f"{weights} counts {bits:g} bits a weight: scales come on top (16 bits for each 128 "
         f"weights make it {bits + 0.125:g} bits), and so do tables that stay in 16 bits."
     )
+
+
+OF_A_CHIP = (
+    "memory_bandwidth",
+    "memory_capacity",
+    "peak_flops",
+    "scale_up_bandwidth",
+    "scale_out_bandwidth",
+    "chip_power",
+    "device_price",
+)
+
+
+def odd_for_a_chip(hardware: str, given: Mapping[str, float]) -> list[str]:
+    """Return sentences about values that look like those of several chips.
+
+    >>> [note] = odd_for_a_chip("H100 SXM", {"memory_capacity": 576e9, "batch": 32})
+    >>> note.replace(chr(160), " ")
+    'memory_capacity is of one chip: 576 GB is 7.2 times what H100 SXM has, 80 GB.'
+    """
+    from .symbolic.quantities import find
+    from .units import digits_of, format_value
+
+    chip = choose("hardware", hardware)
+    rows = {**chip["values"], "peak_flops": max(chip["peak_flops"].values())}
+    found = []
+    for name in OF_A_CHIP:
+        value, own = given.get(name), rows.get(name)
+        if value and own and value > 3 * own:
+            unit = find(name).unit
+            mine, row = (format_value(one, unit, digits_of(one, unit, 3)) for one in (value, own))
+            found.append(
+                f"{name} is of one chip: {mine} is {value / own:.2g} times what {chip['name']} "
+                f"has, {row}."
+            )
+    return found
+
+
+def copied_caches(known: Mapping[str, Any]) -> list[str]:
+    """Return a sentence where chips that share a copy are more than the heads of its caches.
+
+    >>> len(copied_caches(values("H100 SXM", "Llama 3.1 70B", devices=16)))
+    1
+    >>> copied_caches(values("H100 SXM", "Llama 3.1 70B")), copied_caches(values())
+    ([], [])
+    """
+    heads, chips = known.get("kv_heads"), known.get("devices") or 0
+    if not heads or chips <= heads:
+        return []
+    return [
+        f"This model has {heads} heads of keys and values for {chips:g} chips: with every layer "
+        f"shared by all chips each is held {chips / heads:.3g} times, and caches take as many "
+        "times the memory and the reading that stands here.  The numbers hold where sequences are "
+        "shared among chips instead."
+    ]
 
 
 def _layer_latency(chip: Mapping[str, Any], model: Mapping[str, Any]) -> float:

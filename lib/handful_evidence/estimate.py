@@ -130,6 +130,7 @@ def estimate(
     ScenarioError
         What `scenario.values` refuses.
     """
+    chose = precision is not None
     precision = precision or scenario.usual_precision(hardware, weights)
     known = scenario.values(
         hardware, model, precision, context, weights=weights, cache=cache, batch=batch, **overrides
@@ -161,6 +162,10 @@ def estimate(
     fits = scenario.room(known)
     notes = scenario.noted(known, hardware, model, precision)
     notes += filter(None, [scenario.room_note(known), scenario.stored_note(weights)])
+    notes += scenario.odd_for_a_chip(hardware, overrides)
+    notes += scenario.copied_caches(known)
+    if not chose:
+        notes.append(f"No precision was chosen: {precision} is taken.")
     if why := scenario.choose("model", model).get("counts"):
         notes.append(why)
     price_is = "as set" if "device_price" in overrides else _price_is(hardware)

@@ -157,13 +157,14 @@ def test_compare_as_json_is_one_estimate_each(run):
     )
     found = json.loads(out)
     assert [one["precision"] for one in found] == ["bf16", "fp8"]
-    assert (
-        json.loads(run("estimate", "--hardware", "H100 SXM", "--batch=4", "--json")[1]) == found[1]
-    )
+    alone = json.loads(run("estimate", "--hardware", "H100 SXM", "--batch=4", "--json")[1])
+    assert alone.pop("notes") == [*found[1].pop("notes"), "No precision was chosen: fp8 is taken."]
+    assert alone == found[1]
 
 
 def test_a_note_says_whose_it_is(run):
-    _, out, _ = run("compare", "--hardware", "H100 SXM", "TPU v5e", "--model", "Llama 3.1 8B")
+    asked = ["--model", "Llama 3.1 8B", "--precision", "bf16"]
+    _, out, _ = run("compare", "--hardware", "H100 SXM", "TPU v5e", *asked)
     assert re.search(r"^  Llama 3\.1 8B in bf16 on 16 × TPU v5e, .*: No price per hour", out, re.M)
     assert "H100 SXM, batch 64, context 8,192 tokens:" not in out
 
@@ -586,6 +587,42 @@ def test_chips_that_nobody_counted_are_said(run):
     assert note in run(*asked)[1].replace("\xa0", " ")
     code, out, _ = run(*asked, "gpus=1")
     assert code == 0 and "are taken" not in out and "30.5" in out
+
+
+def test_a_value_of_all_chips_is_noticed(run):
+    asked = ["--hardware", "H100 SXM", "--model", "Llama 3.1 70B", "--precision", "bf16"]
+    fits = ["formula", "batch_that_fits", *asked, "context=32Ki"]
+    code, out, _ = run(*fits, "memory_capacity=576GB")
+    out = out.replace("\xa0", " ")
+    assert code == 0 and "memory_capacity     576 GB per chip" in out
+    assert "576 GB is 7.2 times what H100 SXM has, 80 GB." in out
+    code, out, _ = run(*fits, "memory_capacity=72GB")
+    assert code == 0 and "is of one chip" not in out
+    code, out, _ = run("estimate", *asked, "--set", "memory_capacity=576GB")
+    assert code == 0 and "memory_capacity is of one chip" in out
+
+
+def test_more_chips_than_heads_are_noticed(run):
+    asked = ["--hardware", "H100 SXM", "--precision", "bf16"]
+    llama = [*asked, "--model", "Llama 3.1 70B"]
+    step = ["formula", "step_time", "batch=32", "context=4k"]
+    for many, said in (("16", True), ("8", False)):
+        assert ("each is held 2 times" in run(*step, *llama, f"devices={many}")[1]) is said
+        assert ("each is held 2 times" in run("estimate", *llama, "--devices", many)[1]) is said
+    code, out, _ = run(*step, *asked, "--model", "DeepSeek-V3", "devices=64")
+    assert code == 0 and "heads of keys and values for" not in out  # one latent vector
+
+
+def test_a_ring_of_gpus_is_answered_with_the_switch(run):
+    given = ["devices=64", "bytes=16GB", "link_bandwidth=50GB/s", "hop_latency=10us"]
+    code, out, _ = run("formula", "ring_all_reduce_time", "--hardware", "H100", *given)
+    assert code == 0 and "switch_all_reduce_time counts it" in out
+    code, out, _ = run("formula", "ring_all_reduce_time", "--hardware", "TPU v5p", *given)
+    assert code == 0 and "switch_all_reduce_time counts it" not in out
+    registered = registry()
+    for name in registered:
+        if name.startswith("ring_"):
+            assert name.replace("ring", "switch") in registered
 
 
 def test_a_rate_of_a_network_is_asked_for_with_those_of_the_chip(run):

@@ -38,7 +38,7 @@ from .dimensions import NONE, DimensionError, dimension_of
 from .expression_tree import Tree, to_tree
 from .printing import Latex
 from .quantities import PARTS, Quantity, QuantityError, dimension_of_symbol, find, table
-from .quantity import RENAMED, current_name
+from .quantity import EVERYDAY, RENAMED, current_name
 from .roots import Found, grid, search
 from .solving import Cancels, FormulaError, NoInverse, inverses, limits, steps, verify
 
@@ -205,6 +205,10 @@ class Formula:
         if values:
             names = {q.name for q in self.inputs} | ({also} if also else set())
             for name in values:
+                if meant := [one for one in EVERYDAY.get(name.lower(), ()) if one in names]:
+                    raise FormulaError(
+                        f"{self.name} has no input {name!r}; what is meant may be {meant[0]}."
+                    )
                 if name not in names and name not in table:
                     raise FormulaError(
                         f"{self.name} has no input {name!r}; the nearest are: "

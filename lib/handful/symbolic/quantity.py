@@ -96,6 +96,38 @@ def title_of(name: str) -> str:
     return words[1].upper() + words[2:-1]
 
 
+# Names that engineers give, and what they may mean here: the first of these that a formula takes.
+EVERYDAY: dict[str, tuple[str, ...]] = {
+    "mfu": ("model_flops_utilisation",),
+    "mbu": ("bandwidth_utilisation",),
+    "pue": ("power_usage_effectiveness",),
+    "ctx": ("context",),
+    "seq_len": ("context", "sequence_tokens", "prompt_tokens"),
+    "gpus": ("devices",),
+    "chips": ("devices",),
+    "tp": ("tensor_devices", "devices"),
+    "pp": ("pipeline_stages",),
+    "prompt": ("prompt_tokens",),
+    "input_tokens": ("prompt_tokens",),
+    "output_tokens": ("answer_tokens",),
+    "tokens": ("pretraining_tokens", "step_tokens"),
+    "training_tokens": ("pretraining_tokens",),
+    "params": ("total_parameters",),
+    "bytes": ("collective_bytes",),
+    "qps": ("request_rate",),
+    "rps": ("request_rate",),
+    "rank": ("adapter_rank",),
+    "k": ("drafts", "active_experts"),
+    "topk": ("active_experts",),
+    "top_k": ("active_experts",),
+    "draft_cost": ("draft_time_ratio",),
+    "price": ("device_price",),
+    "ttft": ("ttft_target",),
+    "tpot": ("tpot_target",),
+    "mtbf": ("job_mean_time_to_failure", "device_mean_time_to_failure"),
+}
+
+
 @dataclass(frozen=True)
 class Quantity:
     """One physical or economic quantity.
@@ -205,9 +237,11 @@ class Quantity:
         if dimension is not None and not fits(dimension, self.dimension):
             usual = UNITS[self.unit].hint.replace("\u00a0", " ") if self.unit in UNITS else ""
             example = f", as in 2 {usual}" if usual.startswith("$ ") or usual.endswith("/s") else ""
-            raise QuantityError(
-                f"{self.name} must be a {self.dimension}{example}; {text!r} is a {dimension}."
+            wanted, got = (
+                str(one) if str(one).startswith("a ") else f"a {one}"
+                for one in (self.dimension, dimension)
             )
+            raise QuantityError(f"{self.name} must be {wanted}{example}; {text!r} is {got}.")
         return value
 
 
