@@ -1,0 +1,494 @@
+"""Hold a server's own measurements against the floor, and fit what lies between.
+
+A measured point is a load (requests in flight, mean lengths) and the mean time from one token of an
+answer to the next.  With a chip, a model and a precision that makes a decode step whose floor the
+formulas give: reading weights and caches, and arithmetic for the answers and for the prompts that
+share the steps.  What a server adds is fitted as three numbers, each with an interval:
+
+    time = reading / memory efficiency + arithmetic / compute efficiency + fixed time
+
+The floor lets reading and arithmetic overlap (``latency.step_time``, with prompts); the fit adds
+them, as served steps do.  A point below its floor cannot be what it says, and is said to be so.
+
+>>> from handful_evidence.result_files import Run
+>>> alone = Run("mine.json", "a plain table", 1, 1000, 500, 0.025, 0.2, 39.5, None)
+>>> [point] = points([alone], hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8")
+>>> round(point.floor * 1e3, 2), point.binds, round(point.bandwidth_utilisation, 3)
+(2.64, 'reading', 0.106)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from handful import latency, scenario
+from handful.units import plural
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .result_files import Run
+
+FEWEST = 4  # points of a fit, which has three numbers
+DRAWS = 400  # of the bootstrap
+LEVEL = 0.9  # of every interval
+ALLOWED = 0.98  # of its floor, for a clock and a mean that are not exact
+BELOW = (
+    "below its floor: fewer chips, other weights or a shorter context than stated, or several "
+    "tokens a step"
+)
+NAMES = ("memory_efficiency", "compute_efficiency", "fixed_time")
+SPREAD = 1.5  # an efficiency whose interval's ends are further apart than this is not determined
+
+
+class ServerError(ValueError):
+    """A reason why measurements cannot be held against a floor, in one sentence."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Point:
+    """One measured point beside its floor.
+
+    `known` has the values of symbols for it (`batch` is the sequences that decode at a time, on
+    average); `memory_time` and `compute_time` are seconds of a step at peak rates, the latter with
+    the prompts' share.  `why_not` says what keeps it out of a fit, "" where nothing does.
+    """
+
+    run: Run
+    known: Mapping[str, Any]
+    measured: float
+    memory_time: float
+    compute_time: float
+    why_not: str = ""
+
+    @property
+    def floor(self) -> float:
+        """Return the shortest step in seconds: reading and arithmetic overlap."""
+        return max(self.memory_time, self.compute_time)
+
+    @property
+    def binds(self) -> str:
+        """Return what the floor waits for: reading, or arithmetic."""
+        return "reading" if self.memory_time >= self.compute_time else "arithmetic"
+
+    @property
+    def over_floor(self) -> float:
+        """Return the measured time over the floor."""
+        return self.measured / self.floor
+
+    @property
+    def bandwidth_utilisation(self) -> float:
+        """Return bytes of weights and caches that a step has to read, over what could be read."""
+        return self.memory_time / self.measured
+
+    @property
+    def flops_utilisation(self) -> float:
+        """Return FLOPs for answers and prompts, over what the chips could do in a step."""
+        return self.compute_time / self.measured
+
+
+def points(
+    runs: Iterable[Run],
+    hardware: str | None = None,
+    model: str | None = None,
+    precision: str | None = None,
+    *,
+    weights: str | None = None,
+    cache: str | None = None,
+    prompts_apart: bool = False,
+    **overrides: float,
+) -> list[Point]:
+    """Return each run beside its floor.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        As `handful_evidence.result_files.read` gives them.
+    hardware, model, precision : str, optional
+        Names of rows; a run's own, where it has one, comes second to these.
+    weights, cache : str, optional
+        Other precisions of weights and caches, as `scenario.values` takes them.
+    prompts_apart : bool
+        Whether other chips work through prompts (disaggregation).
+    **overrides : float
+        Values of symbols, such as `devices`.
+
+    Raises
+    ------
+    ServerError
+        Where chip or model of a run is not known.
+    ScenarioError
+        Where a name or a value is not allowed.
+    """
+    found: list[Point | None] = []
+    alike: dict[tuple, list[tuple[int, Run, float, float]]] = {}
+    for i, run in enumerate(runs):
+        chip, shape = hardware or run.hardware, model or run.model
+        for what, name in (("hardware", chip), ("model", shape)):
+            if not name:
+                raise ServerError(f"{run.source} does not say its {what}; give --{what}.")
+        load = _load(run)
+        if isinstance(load, str):
+            found.append(Point(run, {}, math.nan, math.nan, math.nan, load))
+        else:
+            found.append(None)
+            form = precision or run.precision or scenario.usual_precision(chip, weights)
+            alike.setdefault((chip, shape, form, run.devices), []).append((i, run, *load))
+    for (chip, shape, form, devices), some in alike.items():
+        more = {"devices": devices, **overrides} if devices else dict(overrides)
+        base = scenario.values(chip, shape, form, 1, weights=weights, cache=cache, batch=1, **more)
+        for i, point in zip(
+            (i for i, *_ in some), _of_one_server(some, base, prompts_apart), strict=True
+        ):
+            found[i] = point
+    return [point for point in found if point is not None]
+
+
+def _of_one_server(
+    some: Sequence[tuple[int, Run, float, float]], base: Mapping[str, Any], prompts_apart: bool
+) -> Iterator[Point]:
+    """Yield the points of runs that share chips, model and precision; times for all at once."""
+    import numpy as np
+
+    prompts = np.array([run.input_tokens or 0.0 for _, run, *_ in some])
+    answers = np.array([run.output_tokens or 1.0 for _, run, *_ in some])
+    # A request alone shares its steps with no prompt.
+    alone = np.array([prompts_apart or (run.concurrency or 2) <= 1 for _, run, *_ in some])
+    loads = {
+        "context": prompts + answers / 2,
+        "batch": np.array([batch for *_, batch, _ in some]),
+        "prompt_per_answer": np.where(alone, 0.0, prompts / answers),
+    }
+    reading, computing = _times({**base, **loads})
+    for k, (_, run, _, measured) in enumerate(some):
+        known = {**base, **{name: float(values[k]) for name, values in loads.items()}}
+        below = measured < ALLOWED * max(reading[k], computing[k])
+        yield Point(
+            run, known, measured, float(reading[k]), float(computing[k]), BELOW if below else ""
+        )
+
+
+def _load(run: Run) -> tuple[float, float] | str:
+    """Return the sequences that decode at a time and seconds a step, or what is missing for that.
+
+    By Little's law a request decodes for its answer's time, at the rate of requests.  Where no rate
+    is stated, it is that of the requests in flight.
+    """
+    step, answer = run.time_per_output_token, run.output_tokens
+    if step is None:
+        return "no time per output token"
+    if answer is None:
+        return "no length of answers"
+    decoding = max(answer - 1, 1) * step
+    rate = run.request_throughput or (
+        run.output_throughput / answer if run.output_throughput else None
+    )
+    if rate is None:
+        if run.concurrency is None:
+            return "no throughput and no requests in flight"
+        rate = run.concurrency / (decoding + (run.time_to_first_token or 0.0))
+    batch = rate * decoding
+    if run.concurrency is not None and batch > 1.05 * run.concurrency:
+        return (
+            f"{batch:.1f} sequences would decode at a time by its throughput, more than the "
+            f"{run.concurrency:g} in flight: fields are mixed, or tokens come several at a time"
+        )
+    return max(batch, min(1.0, run.concurrency or 1.0)), step
+
+
+# The fit ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a server adds to its floor: three numbers, with intervals of 90 %.
+
+    `intervals` are by the bootstrap over the points; `warnings` say what the points do not
+    determine.  `draws` and `residuals` (logarithms of measured over predicted) make intervals of
+    predictions.
+    """
+
+    values: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
+    count: int
+    warnings: tuple[str, ...]
+    draws: np.ndarray = field(repr=False, compare=False)
+    residuals: np.ndarray = field(repr=False, compare=False)
+
+    def predicted(self, known: Mapping[str, Any]) -> float:
+        """Return the seconds of a step for values of symbols."""
+        reading, computing = _times(known)
+        return (
+            reading / self.values["memory_efficiency"]
+            + computing / self.values["compute_efficiency"]
+            + self.values["fixed_time"]
+        )
+
+    def interval(self, known: Mapping[str, Any]) -> tuple[float, float]:
+        """Return the ends of the interval of 90 % of a step that would be measured."""
+        import numpy as np
+
+        steps = self.draws @ np.array([*_times(known), 1.0])
+        # What a fit leaves is less than what it misses on a new point, by its three numbers.
+        inflated = self.residuals * math.sqrt(self.count / max(self.count - 3, 1))
+        spread = np.exp(inflated)[np.arange(len(steps)) % len(inflated)]
+        low, high = np.quantile(steps * spread, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return float(low), float(high)
+
+
+def _times(known: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the seconds of reading and of arithmetic, prompts included, at peak rates."""
+    return (
+        latency.memory_time(known),
+        latency.compute_time(known) * (1 + known["prompt_per_answer"]),
+    )
+
+
+def fit(found: Sequence[Point], seed: int = 0) -> Fit:
+    """Fit what the server adds to its floor.
+
+    No efficiency is above 1 and no fixed time below 0.  Relative errors count, those of outliers
+    less.
+
+    Raises ServerError where fewer than four points can be used.
+
+    >>> from handful_evidence.result_files import Run
+    >>> def run(batch):
+    ...     return Run(f"{batch}", "made up", batch, 1000, 500, 0.01, 0.0, None, None)
+    >>> made = points(map(run, (2, 8, 32, 128)), "H100 SXM", "Llama 3.1 70B", "fp8")
+    >>> true = [one.memory_time / 0.5 + one.compute_time / 0.25 + 0.003 for one in made]
+    >>> from dataclasses import replace
+    >>> found = fit([replace(one, measured=t) for one, t in zip(made, true, strict=True)])
+    >>> {name: round(value, 4) for name, value in found.values.items()}
+    {'memory_efficiency': 0.5, 'compute_efficiency': 0.25, 'fixed_time': 0.003}
+    """
+    import numpy as np
+
+    used = [one for one in found if not one.why_not]
+    if len(used) < FEWEST:
+        raise ServerError(
+            f"A fit needs {FEWEST} points that can be used; there "
+            f"{'is' if len(used) == 1 else 'are'} {len(used)}."
+        )
+    parts = np.array([[one.memory_time, one.compute_time, 1.0] for one in used])
+    measured = np.array([one.measured for one in used])
+    scale = np.array([1.0, 1.0, float(np.median(measured))])  # so that columns are of one size
+    shares, weight = parts / measured[:, None] * scale, np.ones(len(used))
+    factors = np.ones(3)
+    for _ in range(12):
+        factors = _factors(shares, weight)
+        weight = np.maximum(np.abs(np.log(shares @ factors)), 0.03) ** -0.5
+    draw = np.random.default_rng(seed)
+    made = np.array(
+        [_factors(shares, weight, draw.integers(len(used), size=len(used))) for _ in range(DRAWS)]
+    )
+    factors, made = factors * scale, made * scale
+    values = _named(factors)
+    low, high = np.quantile(made, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    intervals = {
+        name: (min(pair), max(pair))
+        for name, *pair in zip(NAMES, _named(low).values(), _named(high).values(), strict=True)
+    }
+    return Fit(
+        values,
+        intervals,
+        len(used),
+        tuple(_undetermined(used, intervals)),
+        made,
+        np.log(measured / (parts @ factors)),
+    )
+
+
+def _factors(shares: np.ndarray, weight: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+    """Return what each part is multiplied with: 1 or more, and a fixed time of 0 or more.
+
+    Least squares of relative errors; by their normal equations, which take the same time for ten
+    points and for ten thousand.
+    """
+    import numpy as np
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import nnls
+
+    if rows is not None:
+        shares, weight = shares[rows], weight[rows]
+    columns, least = shares * weight[:, None], np.array([1.0, 1.0, 0.0])
+    wanted = weight * (1 - shares @ least)
+    square = columns.T @ columns
+    root = np.linalg.cholesky(square + np.eye(3) * 1e-10 * np.trace(square)).T
+    more, _ = nnls(root, solve_triangular(root, columns.T @ wanted, trans="T"))
+    found: np.ndarray = least + more
+    return found
+
+
+def _named(factors: Sequence[float]) -> dict[str, float]:
+    reading, computing, fixed = map(float, factors)
+    return dict(zip(NAMES, (1 / reading, 1 / computing, fixed), strict=True))
+
+
+def _undetermined(used: Sequence[Point], intervals: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Return sentences about what the points do not tell apart."""
+    found = []
+    batches = [one.known["batch"] for one in used]
+    if max(batches) < 2 * min(batches):
+        found.append(
+            "All points are of much the same batch, so that fixed time and reading of weights "
+            "cannot be told apart: measure at 1 and at many requests in flight."
+        )
+    for name in NAMES[:2]:
+        low, high = intervals[name]
+        if high > SPREAD * low:
+            what = "reading" if name == "memory_efficiency" else "arithmetic"
+            found.append(
+                f"The efficiency of {what} lies anywhere between {low:.0%} and {high:.0%}: the "
+                "points do not determine it."
+            )
+    if len(used) < 3 * FEWEST:
+        found.append(f"The fit is from {plural(len(used), 'point')}; more would narrow it.")
+    return found
+
+
+# What follows ------------------------------------------------------------------------------------
+
+
+def knee(found: Fit, known: Mapping[str, Any]) -> float:
+    """Return the batch at which a server gives half of the tokens that any batch could give.
+
+    A step is a part that is there anyway (weights, fixed time) and one that grows with the batch;
+    at the knee they are equal.  inf where nothing grows.
+
+    >>> import numpy as np
+    >>> from handful import scenario
+    >>> here = scenario.values("H100 SXM", "Llama 3.1 70B", "fp8", 4000, batch=1)
+    >>> ideal = Fit(dict(zip(NAMES, (1, 1, 0))), {}, 9, (), np.ones((1, 3)), np.zeros(1))
+    >>> at = knee(ideal, here | {"prompt_per_answer": 0})
+    >>> step = ideal.predicted(here | {"prompt_per_answer": 0, "batch": at})
+    >>> round(step / latency.weight_time(here), 6)
+    2.0
+    """
+    one, two = (found.predicted({**known, "batch": batch}) for batch in (1.0, 2.0))
+    grows = two - one
+    return (one - grows) / grows if grows > 0 else math.inf
+
+
+def largest_batch(found: Fit, known: Mapping[str, Any], step: float) -> float:
+    """Return the sequences that decode at a time within `step` seconds and within memory.
+
+    Whole sequences, 0 where one alone takes longer.
+    """
+    one, two = (found.predicted({**known, "batch": batch}) for batch in (1.0, 2.0))
+    fits = scenario.room(known)
+    by_time = math.inf if two <= one else 1 + (step - one) / (two - one)
+    return float(max(0, math.floor(min(by_time, math.inf if fits is None else fits) + 1e-9)))
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change to a server: what it is, what is assumed, and what it would give.
+
+    `throughput` is in tokens a second, `each` of them a chip, and `cost` in dollars a token (None
+    without a price), at the service level; `gain` is `each` over that of the server as it is.
+    """
+
+    name: str
+    assumes: str
+    batch: float
+    throughput: float
+    each: float
+    cost: float | None
+    gain: float
+
+
+def best_at(found: Fit, known: Mapping[str, Any], step: float) -> Change:
+    """Return what the server as it is could give within `step` seconds a token."""
+    return _change("as it is", "", found, known, step, None)
+
+
+def changes(found: Fit, known: Mapping[str, Any], step: float, most: int = 3) -> list[Change]:
+    """Return the changes that help most within `step` seconds a token, the largest gain first.
+
+    Tokens a second and chip count, which is tokens per dollar where chips cost the same.
+    """
+    import dataclasses
+
+    now = best_at(found, known, step)
+    halved = dataclasses.replace(
+        found, values={**found.values, "fixed_time": found.values["fixed_time"] / 2}
+    )
+    byte = float(known["bytes_per_parameter"])
+    tried: list[tuple[str, str, Fit, dict[str, Any]]] = [
+        (
+            f"weights in {4 * byte:g} bits instead of {8 * byte:g}",
+            "the same efficiencies, arithmetic at the same rate, and answers as good",
+            found,
+            {**known, "bytes_per_parameter": byte / 2},
+        ),
+        (
+            "caches in half the bytes",
+            "the same efficiencies, and answers as good",
+            found,
+            {
+                **known,
+                "kv_bytes_per_token": known["kv_bytes_per_token"] / 2,
+                "window_cache_memory": known["window_cache_memory"] / 2,
+            },
+        ),
+        (
+            "half the fixed time of a step",
+            "what the server does between steps, and in each layer whatever its size, is halved",
+            halved,
+            {**known},
+        ),
+        (
+            "twice the chips for one copy of the model",
+            "reading and arithmetic shared by twice as many, the same fixed time; more messages "
+            "between chips are not counted",
+            found,
+            {**known, "devices": 2 * known["devices"]},
+        ),
+    ]
+    if known["devices"] > 1:
+        tried.append(
+            (
+                "half the chips for one copy of the model",
+                "reading and arithmetic shared by half as many, the same fixed time",
+                found,
+                {**known, "devices": known["devices"] / 2},
+            )
+        )
+    if known["prompt_per_answer"]:
+        tried.append(
+            (
+                "prompts on chips of their own",
+                "those chips are not counted; decoding steps carry no prompts",
+                found,
+                {**known, "prompt_per_answer": 0.0},
+            )
+        )
+    made = [_change(name, why, fitted, values, step, now) for name, why, fitted, values in tried]
+    return sorted((one for one in made if one.gain > 1.01), key=lambda one: -one.gain)[:most]
+
+
+def _change(
+    name: str,
+    assumes: str,
+    found: Fit,
+    known: Mapping[str, Any],
+    step: float,
+    now: Change | None,
+) -> Change:
+    batch = largest_batch(found, known, step) if _holds(known) else 0.0
+    throughput = batch / found.predicted({**known, "batch": batch}) if batch else 0.0
+    price = known.get("device_price")
+    cost = known["devices"] * price / throughput if price and throughput else None
+    each = throughput / known["devices"]
+    gain = 1.0 if now is None else each / now.each if now.each else 0.0
+    return Change(name, assumes, batch, throughput, each, cost, gain)
+
+
+def _holds(known: Mapping[str, Any]) -> bool:
+    return bool(latency.weight_memory(known) <= known["devices"] * known["memory_capacity"])

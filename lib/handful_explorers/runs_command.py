@@ -1,0 +1,293 @@
+"""Run the command ``handful runs``: a server's own measurements against the floor."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from handful_evidence.own_server import Change, Fit, Point
+
+MOST_ROWS = 60  # of the table of points in a terminal
+ABOUT = (
+    "Reads what vllm bench serve, SGLang's bench_serving, GuideLLM, AIPerf and InferenceMAX\n"
+    "write, MLPerf summaries, and plain tables (CSV).  Each point stands beside the floor of its\n"
+    "own load; what the server adds is fitted, with intervals; and it says what would help most.\n"
+    'Example: handful runs results/*.json --hardware "H100 SXM" --model "Llama 3.1 70B" \\\n'
+    "  --precision fp8 --devices 8 --tpot 40ms"
+)
+
+
+def add(command) -> None:
+    """Add the command; `command` makes a parser, as `handful.cli` does."""
+    made = command("runs", _runs, "a server's own measurements against the floor", ABOUT)
+    made.add_argument("files", nargs="+", metavar="FILE", help="result files of a benchmark")
+    made.add_argument("--hardware", metavar="H", help="the chip, where files do not say it")
+    made.add_argument("--model", metavar="M", help="the model, or the path of its config.json")
+    made.add_argument(
+        "--precision",
+        metavar="P",
+        help="bf16, fp8, fp4 or int8-weights; default fp8, or bf16 on a chip without it",
+    )
+    made.add_argument("--weights", metavar="P", help="precision of weights alone")
+    made.add_argument("--cache", metavar="P", help="precision of key-value caches alone")
+    made.add_argument("--devices", metavar="N", help="chips that share one copy of the model")
+    made.add_argument(
+        "--prompts-apart", action="store_true", help="other chips work through prompts"
+    )
+    made.add_argument(
+        "--tpot", metavar="T", help="time per output token that you promise, such as 40ms"
+    )
+    made.add_argument("--price", metavar="$", help="rent of one chip, such as 2.50$/hour")
+    made.add_argument("--plot", metavar="FILE", help="draw the points, .svg or .png")
+
+
+def _runs(options: argparse.Namespace) -> None:
+    from handful_evidence.result_files import read
+
+    from handful import cli
+    from handful_evidence import own_server
+
+    runs, problems = read([Path(name) for name in options.files])
+    if not runs:
+        raise own_server.ServerError("\n".join(problems) or "The files hold no run.")
+    found = own_server.points(
+        runs,
+        options.hardware,
+        options.model,
+        options.precision,
+        weights=options.weights,
+        cache=options.cache,
+        prompts_apart=options.prompts_apart,
+        **_overrides(options),
+    )
+    fitted, why_not = None, ""
+    try:
+        fitted = own_server.fit(found)
+    except own_server.ServerError as error:
+        why_not = str(error)
+    usable = [one for one in found if not one.why_not]
+    usual = _usual_load(usable) if usable else {}
+    step = _checked("tpot_target", options.tpot) if options.tpot else None
+    if step is None and usable:
+        step = 1.5 * statistics.median(one.measured for one in usable)
+    if options.plot:
+        from .own_server_plot import save
+
+        save(found, fitted, Path(options.plot))
+    if options.json:
+        return cli.print_json(_as_object(found, problems, fitted, why_not, usual, step))
+    _print(found, problems, fitted, why_not, usual, step, options)
+
+
+def _overrides(options: argparse.Namespace) -> dict[str, float]:
+    given = {"devices": options.devices, "device_price": options.price}
+    return {name: _checked(name, text) for name, text in given.items() if text is not None}
+
+
+def _checked(name: str, text: str) -> float:
+    from handful.symbolic.quantities import find
+
+    value: float = find(name).check(text)
+    return value
+
+
+def _usual_load(usable: Sequence[Point]) -> dict[str, Any]:
+    """Return the values of the point in the middle of those measured, by batch."""
+    return dict(sorted(usable, key=lambda one: one.known["batch"])[len(usable) // 2].known)
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms"
+
+
+def _print(
+    found: Sequence[Point],
+    problems: Sequence[str],
+    fitted: Fit | None,
+    why_not: str,
+    usual: dict[str, Any],
+    step: float | None,
+    options: argparse.Namespace,
+) -> None:
+    from handful import cli
+
+    usable = [one for one in found if not one.why_not]
+    if usable:
+        shown = sorted(usable, key=lambda one: one.known["batch"])
+        cut = shown if len(shown) <= MOST_ROWS else shown[:: -(-len(shown) // MOST_ROWS)]
+        cli.print_columns(
+            [
+                ("batch", "context", "measured", "floor", "over", "reading", "arithmetic", "run"),
+                *(
+                    (
+                        f"{one.known['batch']:.3g}",
+                        f"{one.known['context']:,.0f}",
+                        _milliseconds(one.measured),
+                        _milliseconds(one.floor),
+                        f"{one.over_floor:.2f}",
+                        f"{one.bandwidth_utilisation:.0%}",
+                        f"{one.flops_utilisation:.0%}",
+                        one.run.source,
+                    )
+                    for one in cut
+                ),
+            ]
+        )
+        if len(cut) < len(shown):
+            print(f"{len(cut)} of {len(shown):,} points are shown; --json has all.")
+        cli.print_text(
+            "\nMeasured is the time per output token; the floor is the slower of reading weights "
+            "and caches and of arithmetic, prompts included, at peak rates; the percentages are "
+            "what of either the server reaches."
+        )
+    cli.print_list(
+        "Not compared", [f"{one.run.source}: {one.why_not}" for one in found if one.why_not]
+    )
+    cli.print_list("Not read", list(problems))
+    if fitted is None:
+        cli.print_text(f"\n{why_not}")
+        return
+    _print_fit(fitted, usual)
+    if step is not None:
+        _print_advice(fitted, usual, step, given=bool(options.tpot))
+
+
+def _print_fit(fitted: Fit, usual: dict[str, Any]) -> None:
+    from handful import cli
+    from handful_evidence import own_server
+
+    values, ends = fitted.values, fitted.intervals
+    print("\nWhat the server adds, with intervals of 90 %")
+    cli.print_columns(
+        [
+            (
+                "  reading at",
+                f"{values['memory_efficiency']:.0%} of the peak",
+                "{:.0%} to {:.0%}".format(*ends["memory_efficiency"]),
+            ),
+            (
+                "  arithmetic, and all that grows with tokens, at",
+                f"{values['compute_efficiency']:.0%}",
+                "{:.0%} to {:.0%}".format(*ends["compute_efficiency"]),
+            ),
+            (
+                "  fixed time of a step",
+                _milliseconds(values["fixed_time"]),
+                " to ".join(map(_milliseconds, ends["fixed_time"])),
+            ),
+        ]
+    )
+    cli.print_list("Note", list(fitted.warnings))
+    knee = own_server.knee(fitted, usual)
+    more = [
+        ("  now", usual),
+        ("  twice the batch", {**usual, "batch": 2 * usual["batch"]}),
+        ("  twice the context", {**usual, "context": 2 * usual["context"]}),
+    ]
+    print(
+        f"\nA load in the middle: {usual['batch']:.3g} sequences of {usual['context']:,.0f} tokens"
+    )
+    cli.print_columns(
+        [
+            ("", "a step", "90 %", "tokens/s"),
+            *(
+                (
+                    name,
+                    _milliseconds(fitted.predicted(known)),
+                    " to ".join(map(_milliseconds, fitted.interval(known))),
+                    f"{known['batch'] / fitted.predicted(known):,.0f}",
+                )
+                for name, known in more
+            ),
+        ]
+    )
+    print(f"Half of what any batch could give: {knee:.3g} sequences at a time")
+
+
+def _print_advice(fitted: Fit, usual: dict[str, Any], step: float, given: bool) -> None:
+    from handful import cli
+    from handful_evidence import own_server
+
+    now = own_server.best_at(fitted, usual, step)
+    chosen = "as promised" if given else "half as much again as the median; --tpot sets it"
+    print(f"\nWithin {_milliseconds(step)} a token ({chosen})")
+    if not now.batch:
+        cli.print_text("  Not one sequence keeps within that time, or memory does not hold it.")
+        return
+    found = own_server.changes(fitted, usual, step)
+    cli.print_columns(
+        [
+            ("", "batch", "tokens/s", "per chip", "cost per million", "gain"),
+            *(_row(one) for one in (now, *found)),
+        ]
+    )
+    cli.print_list("Assumed", [f"{one.name}: {one.assumes}" for one in found])
+
+
+def _row(one: Change) -> tuple[str, ...]:
+    cost = "" if one.cost is None else f"${one.cost * 1e6:.3g}"
+    gain = "" if not one.assumes else f"{one.gain:.2f} ×"
+    return (
+        f"  {one.name}",
+        f"{one.batch:,.0f}",
+        f"{one.throughput:,.0f}",
+        f"{one.each:,.0f}",
+        cost,
+        gain,
+    )
+
+
+def _as_object(
+    found: Sequence[Point],
+    problems: Sequence[str],
+    fitted: Fit | None,
+    why_not: str,
+    usual: dict[str, Any],
+    step: float | None,
+) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from handful_evidence import own_server
+
+    made: dict[str, Any] = {
+        "points": [
+            {
+                "run": one.run.source,
+                "tool": one.run.tool,
+                "batch": one.known["batch"],
+                "context": one.known["context"],
+                "measured": one.measured,
+                "floor": one.floor,
+                "binds": one.binds,
+                "bandwidth_utilisation": one.bandwidth_utilisation,
+                "flops_utilisation": one.flops_utilisation,
+                "notes": list(one.run.notes),
+            }
+            for one in found
+            if not one.why_not
+        ],
+        "not_compared": {one.run.source: one.why_not for one in found if one.why_not},
+        "not_read": list(problems),
+    }
+    if fitted is None:
+        return {**made, "fit": None, "why_not": why_not}
+    made["fit"] = {
+        "values": dict(fitted.values),
+        "intervals": {name: list(ends) for name, ends in fitted.intervals.items()},
+        "warnings": list(fitted.warnings),
+        "knee": own_server.knee(fitted, usual),
+    }
+    if step is not None:
+        now = own_server.best_at(fitted, usual, step)
+        more = own_server.changes(fitted, usual, step) if now.batch else []
+        made["within"] = {
+            "time_per_output_token": step,
+            "now": asdict(now),
+            "changes": [asdict(one) for one in more],
+        }
+    return made

@@ -1,0 +1,248 @@
+"""Tests of a server's own measurements against the floor: what is fitted, and what follows.
+
+Public runs are left out one at a time and predicted from the others; made-up servers give back
+the numbers that they were made with.
+"""
+
+import math
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from handful_evidence.result_files import Run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from handful import facts, latency, scenario
+from handful_evidence import own_server
+
+HERE = {"hardware": "H100 SXM", "model": "Llama 3.1 70B", "precision": "fp8"}
+
+
+def run(name="run", concurrency=8.0, prompt=1000, answer=500, step=0.02, first=0.1, **more):
+    rates = {"output_throughput": None, "request_throughput": None} | more
+    return Run(name, "made up", concurrency, prompt, answer, step, first, **rates)
+
+
+def served(known, reading, computing, fixed):
+    """Return the step of a server that reads and computes at such shares of its peaks, by hand."""
+    chips = known["devices"]
+    read = known["total_parameters"] * known["bytes_per_parameter"]
+    read += known["batch"] * known["context"] * known["kv_bytes_per_token"]
+    work = 2 * known["active_parameters"] * known["batch"] * (1 + known["prompt_per_answer"])
+    return (
+        read / (chips * known["memory_bandwidth"] * reading)
+        + work / (chips * known["peak_flops"] * computing)
+        + fixed
+    )
+
+
+def measured(reading, computing, fixed, noise=0.0, seed=0, batches=(1, 2, 4, 8, 16, 32, 64, 128)):
+    draw = np.random.default_rng(seed)
+    runs = [run(f"{b}x{p}", b, p, 500, 0.02, 0.0) for b in batches for p in (500, 2000)]
+    return [
+        replace(
+            one,
+            measured=served(one.known, reading, computing, fixed)
+            * math.exp(noise * draw.standard_normal()),
+        )
+        for one in own_server.points(runs, **HERE)
+    ]
+
+
+# Points
+
+
+def test_a_point_is_the_load_that_littles_law_gives():
+    """Requests at 2 a second, each decoding for 499 steps of 20 ms: 19.96 at a time."""
+    one, other = own_server.points(
+        [
+            run(concurrency=30, request_throughput=2.0),
+            run(concurrency=30, output_throughput=1000.0),
+        ],
+        **HERE,
+    )
+    assert one.known["batch"] == other.known["batch"] == pytest.approx(2.0 * 499 * 0.02)
+    assert one.known["context"] == 1000 + 250 and one.known["prompt_per_answer"] == 2
+    [third] = own_server.points([run(concurrency=8, first=2.0)], **HERE)
+    decoding = 499 * 0.02
+    assert third.known["batch"] == pytest.approx(8 * decoding / (decoding + 2.0))
+
+
+def test_the_floor_is_the_slower_of_reading_and_arithmetic():
+    for one in own_server.points([run(concurrency=b) for b in (1, 8, 64, 512)], **HERE):
+        reading = served(one.known, 1, math.inf, 0)
+        computing = served(one.known, math.inf, 1, 0)
+        assert one.floor == pytest.approx(max(reading, computing))
+        assert one.binds == ("reading" if reading > computing else "arithmetic")
+        assert one.bandwidth_utilisation == pytest.approx(reading / 0.02)
+        assert one.flops_utilisation == pytest.approx(computing / 0.02)
+    assert one.binds == "arithmetic"
+
+
+def test_a_request_alone_and_a_server_without_prompts_compute_no_prompt():
+    [alone] = own_server.points([run(concurrency=1)], **HERE)
+    [apart] = own_server.points([run()], prompts_apart=True, **HERE)
+    assert alone.known["prompt_per_answer"] == apart.known["prompt_per_answer"] == 0
+
+
+@pytest.mark.parametrize(
+    "one, why",
+    [
+        (run(step=None), "no time per output token"),
+        (run(answer=None), "no length of answers"),
+        (run(concurrency=None), "no throughput and no requests in flight"),
+        (run(step=0.001), "below its floor"),
+        (run(concurrency=8, request_throughput=9.0), "more than the 8 in flight"),
+    ],
+)
+def test_a_point_that_cannot_be_says_why(one, why):
+    [found] = own_server.points([one], **HERE)
+    assert why in found.why_not
+
+
+def test_a_chip_or_a_model_that_nobody_named_is_asked_for():
+    with pytest.raises(own_server.ServerError, match="does not say its hardware; give --hardware"):
+        own_server.points([run()], model="Llama 3.1 70B")
+    [found] = own_server.points([replace(run(), hardware="h100", model="Llama 3.1 70B", devices=4)])
+    assert found.known["devices"] == 4
+
+
+# The fit
+
+
+@settings(max_examples=25, deadline=None)
+@given(reading=st.floats(0.3, 1), computing=st.floats(0.15, 1), fixed=st.floats(0, 0.02))
+def test_a_server_gives_back_what_it_was_made_with(reading, computing, fixed):
+    found = own_server.fit(measured(reading, computing, fixed))
+    assert found.values["memory_efficiency"] == pytest.approx(reading, rel=0.02)
+    assert found.values["compute_efficiency"] == pytest.approx(computing, rel=0.02)
+    assert found.values["fixed_time"] == pytest.approx(fixed, abs=2e-4)
+
+
+def test_intervals_hold_the_truth_nine_times_in_ten():
+    truth = {"memory_efficiency": 0.7, "compute_efficiency": 0.4, "fixed_time": 0.004}
+    held, predicted = dict.fromkeys(truth, 0), 0
+    for seed in range(60):
+        some = measured(*truth.values(), noise=0.05, seed=seed)
+        found = own_server.fit(some[::2] + some[1:4])
+        for name, value in truth.items():
+            low, high = found.intervals[name]
+            held[name] += low <= value <= high
+        new = measured(*truth.values(), noise=0.05, seed=1000 + seed)[9]
+        low, high = found.interval(new.known)
+        predicted += low <= new.measured <= high
+    assert all(count >= 40 for count in held.values()), held  # of 60; few points, so some are short
+    assert predicted >= 48
+
+
+def test_the_same_points_give_the_same_fit():
+    some = measured(0.7, 0.4, 0.004, noise=0.05)
+    assert own_server.fit(some).intervals == own_server.fit(some).intervals
+
+
+def test_points_that_do_not_tell_are_said_not_to():
+    few = measured(0.7, 0.4, 0.004, batches=(64, 80))
+    said = " ".join(own_server.fit(few).warnings)
+    assert "much the same batch" in said and "more would narrow it" in said
+    many = measured(0.7, 0.4, 0.004, noise=0.001)
+    assert not own_server.fit(many).warnings
+    with pytest.raises(
+        own_server.ServerError, match="needs 4 points that can be used; there are 3"
+    ):
+        own_server.fit(many[:3])
+
+
+def by_server():
+    """Every server of the table of public runs that was measured under eight loads or more."""
+    found = defaultdict(list)
+    for row in facts.load("measured_runs"):
+        same = ("chip", "shape", "precision", "chips", "engine", "prompts_apart")
+        found[tuple(row[name] for name in (*same, "attention_apart", "copies"))].append(
+            Run(
+                row.name,
+                row["publisher"],
+                row["concurrency"] / row["copies"],
+                row["isl_tokens"],
+                row["osl_tokens"],
+                row["tpot_ms"] / 1e3,
+                row["ttft_ms"] / 1e3,
+                None,
+                None,
+                row["chip"],
+                row["shape"],
+                row["precision"],
+                row["chips"],
+            )
+        )
+    return {server: runs for server, runs in found.items() if len(runs) >= 8}
+
+
+def test_public_runs_lie_above_the_floor_and_within_what_the_others_predict():
+    inside, errors = 0, []
+    servers = by_server()
+    for server, runs in servers.items():
+        made = own_server.points(runs, prompts_apart=server[5])
+        assert not [one.why_not for one in made if one.why_not], server
+        for i, one in enumerate(made):
+            others = own_server.fit(made[:i] + made[i + 1 :])
+            low, high = others.interval(one.known)
+            inside += low <= one.measured <= high
+            errors.append(abs(math.log(one.measured / others.predicted(one.known))))
+    assert len(servers) >= 15 and len(errors) >= 400
+    assert 0.85 <= inside / len(errors) <= 0.95  # intervals of 90 %
+    assert np.median(errors) < 0.05
+
+
+# What follows
+
+
+def test_at_the_knee_a_server_gives_half_of_what_it_ever_could():
+    made = measured(0.7, 0.4, 0.004)
+    found, known = own_server.fit(made), made[4].known
+    at = own_server.knee(found, known)
+    rate = at / found.predicted({**known, "batch": at})
+    most = 1e9 / found.predicted({**known, "batch": 1e9})
+    assert rate == pytest.approx(most / 2, rel=1e-3)
+
+
+def test_the_largest_batch_keeps_the_promise_and_one_more_breaks_it():
+    made = measured(0.7, 0.4, 0.004)
+    found, known = own_server.fit(made), made[4].known
+    batch = own_server.largest_batch(found, known, 0.02)
+    assert found.predicted({**known, "batch": batch}) <= 0.02
+    assert found.predicted({**known, "batch": batch + 1}) > 0.02
+    assert own_server.largest_batch(found, known, 0.001) == 0
+    assert own_server.largest_batch(found, known, 100) == scenario.room(known)
+
+
+def test_changes_are_what_the_equations_say_of_the_changed_server():
+    made = measured(0.7, 0.4, 0.004)
+    found = own_server.fit(made)
+    known = {**made[4].known, "device_price": 2.5 / 3600}
+    now, more = own_server.best_at(found, known, 0.02), own_server.changes(found, known, 0.02, 9)
+    assert [one.gain for one in more] == sorted((one.gain for one in more), reverse=True)
+    assert now.cost == pytest.approx(8 * 2.5 / 3600 / now.throughput)
+    apart = next(one for one in more if one.name.startswith("prompts on chips"))
+    step = served({**known, "batch": apart.batch, "prompt_per_answer": 0}, 0.7, 0.4, 0.004)
+    assert step <= 0.0201 and apart.throughput == pytest.approx(apart.batch / step, rel=0.01)
+    assert apart.gain == pytest.approx(apart.throughput / now.throughput)
+    twice = next((one for one in more if one.name.startswith("twice the chips")), None)
+    if twice:
+        assert twice.each == pytest.approx(twice.throughput / 16)
+    assert all(one.assumes for one in more)
+    heavy = {**known, "total_parameters": 1e13}
+    assert own_server.best_at(found, heavy, 0.02).throughput == 0
+
+
+def test_ten_thousand_points_are_as_ten():
+    """The same numbers, whether points are made one by one or all at once."""
+    runs = [run(f"{i}", 1 + i % 200, 200 + i % 3000, 300, 0.1) for i in range(10_000)]
+    made = own_server.points(runs, **HERE)
+    assert len(made) == 10_000
+    for i in (0, 77, 9_999):
+        [alone] = own_server.points([runs[i]], **HERE)
+        assert alone.floor == pytest.approx(made[i].floor) and alone.known == made[i].known
+        assert alone.memory_time == pytest.approx(latency.memory_time(alone.known))
+    assert own_server.fit(made).count == 10_000

@@ -1,0 +1,139 @@
+"""Tests of ``handful runs``: from files to a floor, a fit, advice and a plot."""
+
+import json
+import math
+from xml.etree import ElementTree
+
+import pytest
+
+from handful import cli, scenario
+
+SERVER = ["--hardware", "H100 SXM", "--model", "Llama 3.1 70B", "--precision", "fp8"]
+LOADS = [(batch, prompt) for batch in (1, 2, 4, 8, 16, 32, 64, 128) for prompt in (500, 4000)]
+
+
+def step_of(batch, prompt, answer=500, reading=0.7, computing=0.4, fixed=0.004):
+    """Return the seconds of a step of a server, written out by hand."""
+    known = scenario.values("H100 SXM", "Llama 3.1 70B", "fp8")
+    read = known["total_parameters"] + batch * (prompt + answer / 2) * known["kv_bytes_per_token"]
+    work = 2 * known["active_parameters"] * batch * (1 + (prompt / answer if batch > 1 else 0))
+    return (
+        read / (8 * known["memory_bandwidth"] * reading)
+        + work / (8 * known["peak_flops"] * computing)
+        + fixed
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write the runs of a server as ``vllm bench serve`` does."""
+    for batch, prompt in LOADS:
+        step = step_of(batch, prompt)
+        first = 0.0
+        made = {
+            "backend": "vllm",
+            "num_prompts": 1000,
+            "request_rate": "inf",
+            "max_concurrency": batch,
+            "duration": 1000 * 500 * step / batch,
+            "completed": 1000,
+            "total_input_tokens": 1000 * prompt,
+            "total_output_tokens": 1000 * 500,
+            "request_throughput": batch / (499 * step),
+            "output_throughput": 500 * batch / (499 * step),
+            "mean_ttft_ms": first,
+            "mean_tpot_ms": 1e3 * step,
+        }
+        (tmp_path / f"{batch}-{prompt}.json").write_text(json.dumps(made))
+    return [str(path) for path in sorted(tmp_path.glob("*.json"))]
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*argv):
+        code = cli.main(["runs", *argv])
+        found = capsys.readouterr()
+        return code, found.out.replace("\xa0", " "), found.err.replace("\xa0", " ")
+
+    return call
+
+
+def test_a_server_is_read_held_against_its_floor_and_fitted(run, files):
+    code, out, _ = run(*files, *SERVER, "--json", "--tpot", "30ms", "--price", "2$/hour")
+    found = json.loads(out)
+    assert code == 0 and not found["not_read"] and not found["not_compared"]
+    assert len(found["points"]) == len(LOADS)
+    for point in found["points"]:
+        batch, prompt = map(int, point["run"].removesuffix(".json").split("-"))
+        assert point["batch"] == pytest.approx(batch)
+        assert point["measured"] == pytest.approx(step_of(batch, prompt))
+        floor = max(
+            step_of(batch, prompt, reading=1, computing=math.inf, fixed=0),
+            step_of(batch, prompt, reading=math.inf, computing=1, fixed=0),
+        )
+        assert point["floor"] == pytest.approx(floor)
+    values = found["fit"]["values"]
+    assert values["memory_efficiency"] == pytest.approx(0.7, rel=0.01)
+    assert values["compute_efficiency"] == pytest.approx(0.4, rel=0.01)
+    assert values["fixed_time"] == pytest.approx(0.004, rel=0.02)
+    now = found["within"]["now"]
+    assert now["cost"] == pytest.approx(8 * 2 / 3600 / now["throughput"])
+    assert len(found["within"]["changes"]) == 3
+    assert all(change["gain"] > 1 and change["assumes"] for change in found["within"]["changes"])
+
+
+def test_a_person_reads_the_same(run, files):
+    code, out, _ = run(*files, *SERVER, "--tpot", "30ms")
+    assert code == 0 and "What the server adds, with intervals of 90 %" in out
+    assert "70% of the peak" in out and "Within 30 ms a token (as promised)" in out
+    assert out.count(".json") == len(LOADS)
+    assert "twice the context" in out and "Half of what any batch could give" in out
+    code, out, _ = run(*files, *SERVER)
+    assert code == 0 and "half as much again as the median; --tpot sets it" in out
+
+
+@pytest.mark.parametrize("suffix, begins", [("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_a_plot_shows_every_point_its_floor_and_the_fit(run, files, tmp_path, suffix, begins):
+    plot = tmp_path / f"mine.{suffix}"
+    assert run(*files, *SERVER, "--plot", str(plot))[0] == 0
+    assert plot.read_bytes().startswith(begins)
+    if suffix == "svg":
+        first = plot.read_bytes()
+        text = " ".join(ElementTree.fromstring(first).itertext())
+        assert "measured" in text and "floor of the same load" in text and "nine in ten" in text
+        assert run(*files, *SERVER, "--plot", str(plot))[0] == 0 and plot.read_bytes() == first
+
+
+def test_what_cannot_be_read_or_compared_is_named_and_the_rest_goes_on(run, files, tmp_path):
+    (tmp_path / "broken.json").write_text('{"mean_tpot_ms": ')
+    fast = json.loads((tmp_path / "1-500.json").read_text()) | {"mean_tpot_ms": 0.5}
+    fast |= {"request_throughput": None, "output_throughput": None}
+    (tmp_path / "fast.json").write_text(json.dumps(fast))
+    more = [str(tmp_path / "broken.json"), str(tmp_path / "fast.json")]
+    code, out, _ = run(*files, *more, *SERVER)
+    assert code == 0 and "Not read" in out and "broken.json" in out
+    assert "fast.json" in out.partition("Not compared")[2] and "below its floor" in out
+
+
+@pytest.mark.parametrize(
+    "more, says",
+    [
+        (["--hardware", "H9000"], "There is no hardware 'H9000'"),
+        (["--tpot", "soon"], "tpot_target must be a number"),
+        (["--devices", "none"], "devices must be a number"),
+        (["--plot", "mine.pdf"], "A plot's name ends in .svg or .png; got 'mine.pdf'."),
+    ],
+)
+def test_wrong_input_is_one_sentence(run, files, more, says):
+    code, out, err = run(*files, *SERVER, *more)
+    assert (code, out) == (2, "") and says in err and err.count("\n") == 1
+
+
+def test_nothing_to_read_says_why(run, tmp_path, files):
+    (tmp_path / "empty.json").write_text("")
+    code, out, err = run(str(tmp_path / "empty.json"), *SERVER)
+    assert (code, out) == (2, "") and "empty.json" in err
+    code, out, err = run(*files, "--model", "Llama 3.1 70B")
+    assert (code, out) == (2, "") and "does not say its hardware; give --hardware." in err
+    code, out, _ = run(*files[:2], *SERVER)
+    assert code == 0 and "A fit needs 4 points that can be used; there are 2." in out
