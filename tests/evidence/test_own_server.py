@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from handful_evidence.result_files import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handful import facts, latency, scenario
 from handful_evidence import own_server
+from handful_evidence.result_files import Run
 
 HERE = {"hardware": "H100 SXM", "model": "Llama 3.1 70B", "precision": "fp8"}
 
