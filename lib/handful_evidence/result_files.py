@@ -83,7 +83,7 @@ __all__ = [
 ]
 
 MOST_BYTES = 64_000_000  # of a file; results with the times of every token take tens of millions
-MOST_RUNS = 1_000  # in a file
+MOST_RUNS = 50_000  # in a file
 MOST_PARTS = 2_000_000  # brackets and braces that open, which bounds the memory that they take
 MOST_DEPTH = 40  # of objects and lists inside one another; the tools' own files take about ten
 LONGEST_HEAD = 10_000  # characters of the first line of a CSV

@@ -154,7 +154,8 @@ def _print(
         return
     _print_fit(fitted, usual)
     if step is not None:
-        _print_advice(fitted, usual, step, given=bool(options.tpot))
+        most = max(one.known["batch"] for one in usable)
+        _print_advice(fitted, usual, step, most, given=bool(options.tpot))
 
 
 def _print_fit(fitted: Fit, usual: dict[str, Any]) -> None:
@@ -206,10 +207,12 @@ def _print_fit(fitted: Fit, usual: dict[str, Any]) -> None:
             ),
         ]
     )
-    print(f"Half of what any batch could give: {knee:.3g} sequences at a time")
+    print(f"Half of what any batch could give: {max(knee, 1):,.0f} sequences at a time")
 
 
-def _print_advice(fitted: Fit, usual: dict[str, Any], step: float, given: bool) -> None:
+def _print_advice(
+    fitted: Fit, usual: dict[str, Any], step: float, most: float, given: bool
+) -> None:
     from handful import cli
     from handful_evidence import own_server
 
@@ -226,6 +229,11 @@ def _print_advice(fitted: Fit, usual: dict[str, Any], step: float, given: bool) 
             *(_row(one) for one in (now, *found)),
         ]
     )
+    if max(one.batch for one in (now, *found)) > 1.2 * most:
+        cli.print_text(
+            f"\nNo more than {most:,.3g} sequences at a time were measured: beyond them these "
+            "numbers carry the fit on, and a server may refuse, or wait for memory."
+        )
     cli.print_list("Assumed", [f"{one.name}: {one.assumes}" for one in found])
 
 

@@ -88,6 +88,10 @@ def test_a_person_reads_the_same(run, files):
     assert "70% of the peak" in out and "Within 30 ms a token (as promised)" in out
     assert out.count(".json") == len(LOADS)
     assert "twice the context" in out and "Half of what any batch could give" in out
+    code, out, _ = run(*files, *SERVER, "--tpot", "12ms")
+    assert code == 0 and "were measured: beyond them" not in out
+    code, out, _ = run(*files, *SERVER, "--tpot", "200ms")
+    assert code == 0 and "No more than 128 sequences at a time were measured: beyond them" in out
     code, out, _ = run(*files, *SERVER)
     assert code == 0 and "half as much again as the median; --tpot sets it" in out
 
