@@ -47,10 +47,9 @@ def add(command) -> None:
 
 
 def _runs(options: argparse.Namespace) -> None:
-    from handful_evidence.result_files import read
-
     from handful import cli
     from handful_evidence import own_server
+    from handful_evidence.result_files import read
 
     runs, problems = read([Path(name) for name in options.files])
     if not runs:
