@@ -459,6 +459,19 @@ def test_sglang(tmp_path):
     assert run.concurrency < 4
 
 
+def test_answers_of_one_token_have_no_time_per_token(tmp_path):
+    played = play(answer=1)
+    made = older_sglang(played) | {"median_e2e_latency_ms": 500.0, "mean_e2e_latency_ms": 500.0}
+    assert read_one(tmp_path, made).time_per_output_token is None
+
+
+def test_answers_of_two_tokens_have_one(tmp_path):
+    played = play(answer=2)
+    expected = played.mean(lambda r: r.whole) - played.median(lambda r: r.first)
+    run = read_one(tmp_path, older_sglang(played))
+    assert run.time_per_output_token == pytest.approx(expected)
+
+
 def test_sglang_that_measures_no_concurrency_has_its_cap(tmp_path):
     made = sglang()
     del made["concurrency"]
@@ -547,6 +560,30 @@ def test_aiperf_at_a_rate_has_no_concurrency(tmp_path):
     assert noted(run, "requests were in flight on average")
 
 
+def test_a_median_where_aiperf_and_guidellm_give_no_mean(tmp_path):
+    run = read_one(tmp_path, aiperf(inter_token_latency={"unit": "ms", "p50": 21.0}))
+    near(run, time_per_output_token=0.021)
+    assert noted(run, "inter_token_latency: the median stands for the mean")
+    metric = {"successful": {"median": 22.0}}
+    run = read_one(tmp_path, guidellm(guidellm_benchmark(inter_token_latency_ms=metric)))
+    near(run, time_per_output_token=0.022)
+    assert noted(run, "inter_token_latency_ms: the median stands for the mean")
+
+
+def test_what_aiperf_says_of_failures(tmp_path):
+    run = read_one(tmp_path, aiperf(was_cancelled=True, error_request_count={"avg": 2.0}))
+    assert noted(run, "the run was stopped before its end") and noted(run, "2 requests failed")
+    run = read_one(tmp_path, aiperf(error_request_count={"avg": 0.0}))
+    assert not noted(run, "stopped") and not noted(run, "failed")
+
+
+def test_chunks_of_several_tokens_in_guidellm(tmp_path):
+    for tokens, said in ((1.0, False), (2.5, True)):
+        chunks = {"successful": {"mean": tokens}}
+        made = guidellm(guidellm_benchmark(iter_tokens_per_iteration=chunks))
+        assert noted(read_one(tmp_path, made), f"holds {tokens:.2g} tokens on average") == said
+
+
 def test_inferencex_is_in_seconds_and_counts_by_chip(tmp_path):
     run = read_one(tmp_path, inferencex())
     expected = PLAYED.expected() | {
@@ -620,9 +657,21 @@ def test_mlperf_server(tmp_path, words):
 def test_mlperf_offline(tmp_path, inferred):
     run = read_one(tmp_path, MLPERF_OFFLINE.format(inferred=inferred), "any.name")
     near(run, output_throughput=15_150.0, request_throughput=50.5, output_tokens=300.0)
-    near(run, time_per_output_token=None, time_to_first_token=None)
+    near(run, time_per_output_token=None, time_to_first_token=None, concurrency=None)
     assert noted(run, "all samples were sent at once")
+    assert noted(run, "the length of a prompt is not in the file")
+    assert noted(run, "the mean length of an answer is tokens per second over samples per second")
     assert noted(run, "inferred from the samples") == bool(inferred)
+
+
+def test_mlperf_with_one_sample_at_a_time(tmp_path):
+    text = (
+        "MLPerf Results Summary\nScenario : SingleStream\nMode : PerformanceOnly\n"
+        "TPS w/ loadgen overhead         : 80.5\nMean Time per Output Token (ns) : 12000000\n"
+    )
+    run = read_one(tmp_path, text)
+    near(run, concurrency=1.0, output_throughput=80.5, time_per_output_token=0.012)
+    assert not noted(run, "requests in flight are not in the file")
 
 
 TABLE = [
@@ -750,6 +799,7 @@ HOSTILE = {  # content, and words of the sentence
     "an object for a text": (changed(model_id={"a": 1}), "model_id must be a text; got an object"),
     "a rate of no number": (changed(request_rate="often"), "request_rate must be a number above 0"),
     "a negative rate": (changed(request_rate=-1), "request_rate must be a number above 0"),
+    "a rate of zero": (changed(request_rate=0), "request_rate must be a number above 0"),
     "a rate that is nan": (changed(request_rate=math.nan), "request_rate must be"),
     "nothing answered": (changed(completed=0), "completed is 0"),
     "all zero": (
