@@ -86,6 +86,7 @@ MOST_BYTES = 64_000_000  # of a file; results with the times of every token take
 MOST_RUNS = 50_000  # in a file
 MOST_PARTS = 2_000_000  # brackets and braces that open, which bounds the memory that they take
 MOST_DEPTH = 40  # of objects and lists inside one another; the tools' own files take about ten
+LONGEST_SUMMARY = 1_000_000  # characters of MLPerf's, which has some thousand
 LONGEST_HEAD = 10_000  # characters of the first line of a CSV
 
 KNOWN = (
@@ -433,6 +434,11 @@ def _typed(text: str) -> float | str | None:
 
 def _lines(text: str) -> dict[str, Any]:
     """Return the lines "name : value" of a summary by name; the first of a name counts."""
+    if len(text) > LONGEST_SUMMARY:
+        raise Unreadable(
+            f"a summary of MLPerf has some thousand characters, and this has {len(text):,}, more "
+            f"than the {LONGEST_SUMMARY:,} that are read."
+        )
     values: dict[str, Any] = {}
     for line in text.splitlines():
         key, colon, value = line.partition(":")

@@ -857,6 +857,7 @@ HOSTILE = {  # content, and words of the sentence
         MLPERF_OFFLINE.replace("PerformanceOnly", "AccuracyOnly"),
         "the mode must be PerformanceOnly",
     ),
+    "mlperf without end": (MLPERF_OFFLINE + "a : 1\n" * 200_000, "more than the 1,000,000 that"),
     "mlperf without numbers": ("MLPerf Results Summary\nScenario : Offline\n", "no measurement"),
     "a unit that is none": (
         json.dumps(aiperf(unit="fortnights")),
