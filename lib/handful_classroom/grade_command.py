@@ -9,6 +9,8 @@ from pathlib import Path
 
 from .progress import Progress
 
+ROSTER = "class-lists/roster"  # of a results folder: the last that was named
+
 
 def add(command) -> None:
     """Add the commands; `command` makes a parser, as `handful.cli` does."""
@@ -115,19 +117,26 @@ def _grade(options) -> None:
     secret = store.read_key(options.key) if options.key else None
     folder = Path(options.output or f"{assignment.name}-results")
     earlier, unread = _earlier(assignment, options.earlier)
-    roster = Roster.read(options.roster) if options.roster else None
-    before = _edition_before(folder)
+    roster_file, roster_notes = _roster_file(folder, options.roster)
+    roster = Roster.read(roster_file) if roster_file else None
+    before = _edition_before(folder, assignment)
     graded = _graded(options, assignment, folder, roster, secret, limits, earlier)
+    reported, unwritten = _reports(folder, assignment, options.roster)
     notes = [
         *unread,
+        *roster_notes,
         *_another_source(assignment, *before),
         *_notes(graded, signed=bool(secret)),
-        *_reports(folder, assignment, options.roster),
+        *reported,
     ]
     if options.json:
         cli.print_json(_as_json(graded, assignment, folder, notes))
     else:
         _print_graded(graded, folder, notes)
+    if roster_file and options.roster:
+        _keep_roster(folder, roster_file)
+    if unwritten:
+        raise grade.GradingError(unwritten)
     if graded.faults:
         raise grade.GradingError(
             f"{len(graded.faults)} of {sum(graded.statuses.values()):,} could not be graded "
@@ -136,14 +145,23 @@ def _grade(options) -> None:
         )
 
 
-def _edition_before(folder: Path) -> tuple[str, str]:
-    """Return the edition that a folder's results were graded by, and its file; "" for none."""
+def _edition_before(folder: Path, assignment) -> tuple[str, str]:
+    """Return the edition that a folder's results were graded by, and its file; "" for none.
+
+    Raises StoreError where they are results of another assignment.
+    """
     from .grading import store
 
     try:
         found = store.overview(folder)
     except store.StoreError:
         return "", ""
+    if found.get("assignment") != assignment.name:
+        raise store.StoreError(
+            f"{folder} holds results of {found.get('assignment')!r}, and {assignment.file} is "
+            f"{assignment.name!r}, as an assignment is called by its file: give a copy of the "
+            f"source the name {found.get('assignment')}.md, or name another folder with -o."
+        )
     return str(found.get("edition") or ""), str(found.get("file") or "")
 
 
@@ -285,8 +303,25 @@ def _notes(graded, signed: bool) -> list[str]:
     return notes + ([] if signed else ["The results are not signed; --key FILE signs them."])
 
 
-def _reports(folder: Path, assignment, roster: str | None) -> list[str]:
-    """Write grades, feedback and the class report; return notes on them."""
+def _roster_file(folder: Path, named: str | None) -> tuple[Path | None, list[str]]:
+    """Return the roster that counts: the one that is named, else the one named last here."""
+    kept = folder / ROSTER
+    if named:
+        return Path(named), []
+    if not kept.exists():
+        return None, []
+    return kept, [f"The roster is the one that was given before, {kept}."]
+
+
+def _keep_roster(folder: Path, named: Path) -> None:
+    from .tables import write_atomically
+
+    if named.resolve() != (folder / ROSTER).resolve():
+        write_atomically(folder / ROSTER, named.read_bytes())
+
+
+def _reports(folder: Path, assignment, roster: str | None) -> tuple[list[str], str]:
+    """Write grades, feedback and the class report; return notes, and why nothing was written."""
     from handful_study import book
 
     from .grading import grades
@@ -299,14 +334,14 @@ def _reports(folder: Path, assignment, roster: str | None) -> list[str]:
         return [
             *notes,
             f"Written: {report.write(folder, assignment, made, notes)}, {folder / 'grades.csv'}, "
-            f"{folder / 'feedback.zip'}; "
+            f"{folder / 'feedback.zip'}, {folder / 'lms'}; "
             f"'handful assign report {folder}' writes them again.",
-        ]
+        ], ""
     except TableError as error:  # the results are there
-        return [
-            f"{error}  Grades and feedback were not written; mend that and run: handful assign "
+        return [], (
+            f"{error}\nGrades and feedback were not written; mend that and run: handful assign "
             f"report {folder}"
-        ]
+        )
 
 
 def read_limits(texts: list[str]):

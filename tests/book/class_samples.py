@@ -48,6 +48,7 @@ def assignment(questions=KINDS):
         )
     return SimpleNamespace(
         name="roofline",
+        file="exercises/assignments/roofline.md",
         title="Write the roofline",
         chapter="latency-and-cost",
         edition="0123456789ab",

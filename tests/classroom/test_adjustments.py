@@ -384,7 +384,9 @@ def test_two_systems_are_served_at_once_and_stay_so(tmp_path):
     assert not filled[1]["Feedback comments"]  # as long as the grade waits
     with zipfile.ZipFile(out / "lms" / "moodle-feedback.zip") as packed:
         names = packed.namelist()
-        assert names[0] == "Ada L_71_assignfeedback_file_feedback.html" and len(names) == 3
+        assert (
+            names[0] == "Ada L_71_assignfeedback_file_feedback.html" and len(names) == 2
+        )  # Bob's waits
         assert packed.read(names[0]).decode() == page(out, "ada")
     assert table(out)["ada"]["name"] == "Ada L"
     said = "\n".join(notes)
@@ -402,6 +404,47 @@ def test_canvas_finds_the_assignment_that_it_has(tmp_path):
     assert rows[0][-1] == own
     found = json.loads((tmp_path / "lms" / "grades.json").read_bytes())["grades"]
     assert [one["canvas_id"] for one in found] == ["11", "12", "13", "14", "15"]
+
+
+def test_canvas_points_that_are_not_the_assignments_are_named(tmp_path):
+    head, points, *rest = CANVAS.splitlines()
+    lines = [f"{head},{assignment().title} (4711)", f"{points},20", *(f"{one}," for one in rest)]
+    (tmp_path / "gradebook.csv").write_text("\r\n".join(lines) + "\r\n", newline="")
+    notes = written(tmp_path, roster=tmp_path / "gradebook.csv")[1]
+    assert any("with 20 points, and roofline has 17: change it there" in note for note in notes)
+    lines[1] = f"{points},17.00"
+    (tmp_path / "gradebook.csv").write_text("\r\n".join(lines) + "\r\n", newline="")
+    notes = written(tmp_path, roster=tmp_path / "gradebook.csv")[1]
+    assert not any("change it there" in note for note in notes)
+
+
+def test_a_class_of_two_editions_gives_an_lms_one_scale(tmp_path):
+    """Whoever is left at another edition has no grade there until graded again."""
+    adjusted(tmp_path, "dan,total,to 9,")
+    old = ADA | {"edition": "ffffffffffff"}
+    made, notes = written(tmp_path, [old, BOB, CYN, DAN, EVE])
+    assert not made["ada"].final and made["eve"].final and made["dan"].final
+    canvas, moodle, found = lms(tmp_path)
+    assert (canvas["ada"], moodle["ada"][0], found["ada"]["final"]) == ("", "-", False)
+    assert canvas["eve"] == "13" and table(tmp_path)["ada"]["total"] == "11"
+    [note] = [note for note in notes if "another edition" in note and "no grade" in note]
+    assert "1 student was graded by another edition" in note and ": ada." in note
+    # Where all are of one edition there is one scale, and a sentence.
+    everybody = [one | {"edition": "ffffffffffff"} for one in (ADA, EVE)]
+    made, notes = written(tmp_path / "all", everybody)
+    assert made["ada"].final and any("2 of 2 results are of another" in note for note in notes)
+
+
+def test_who_lost_points_comes_first_and_all_are_in_a_table(tmp_path):
+    some = [result(f"s{i:02}", RIGHT) for i in range(30)]
+    written(tmp_path, some)
+    rows = [f"s{i:02},total,{-1 if i == 29 else 1}," for i in range(30)]
+    adjusted(tmp_path, *rows)
+    [note] = [one for one in written(tmp_path, some)[1] if "since the last time" in one]
+    assert note.startswith("30 totals changed since the last time, 1 of them down: s29 13 → 12, s")
+    assert note.endswith("and 20 more, in totals-changed.csv.")
+    found = tables.read(tmp_path / "totals-changed.csv")[0]
+    assert len(found) == 30 and found[0]["student"] == "s29" and found[0]["now"] == "12"
 
 
 def test_who_is_on_the_class_list_and_in_no_result_is_named(tmp_path):

@@ -114,7 +114,8 @@ def test_a_class_of_an_older_edition_loses_nothing_without_a_word(tmp_path):
         _, notes = grades.write(out, ROOFLINE)
         (about,) = (note for note in notes if "another edition" in note)
         assert about.startswith(
-            f"4 of 4 notebooks are of another edition of roofline than the source has now ({old})"
+            f"4 of 4 notebooks are of another edition of roofline than the source has now "
+            f"(edition {old})"
         )
         assert ("--earlier" in about) == (name == "draws" and not known)
 

@@ -27,6 +27,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from handful import cli
 from handful_classroom.grading import cluster, grade, scoring, store, submissions
 from handful_classroom.grading.submissions import Submission
 from handful_classroom.release import notebooks
@@ -881,3 +882,41 @@ def test_a_port_that_takes_connections_and_does_not_answer_is_named(monkeypatch)
         with pytest.raises(cluster.ClusterError, match=f"No Dask scheduler answers at {address}"):
             list(cluster.dask(abs, [1], address, say=say))
     assert len(said) == 1 and said[0].startswith(f"Something at {address} takes connections")
+
+
+def test_a_later_command_needs_no_roster_and_mixes_no_assignments(tmp_path, capsys):
+    """Grade by the real command: a class with a roster, then a late file without it."""
+    some, out = tmp_path / "some", str(tmp_path / "results")
+    some.mkdir()
+    for student in ("ada", "bob"):
+        made = notebooks.text(notebooks.notebook(ROOFLINE, student, "solution"))
+        (some / f"{student}.ipynb").write_text(made)
+    (tmp_path / "class.csv").write_text("student,name\nada,A\nbob,B\ncyn,C\n")
+    asked = ["assign", "grade", "--assignment", "roofline", "-o", out, "--jobs", "1"]
+    assert cli.main([*asked, str(some), "--roster", str(tmp_path / "class.csv")]) == 0
+    late = tmp_path / "late"
+    late.mkdir()
+    shutil.copy(some / "ada.ipynb", late / "cyn.ipynb")
+    capsys.readouterr()
+    assert cli.main([*asked, str(late)]) == 0
+    said = capsys.readouterr().err
+    assert "The roster is the one that was given before" in said
+    assert "2 who handed in before" in said and "2 notebooks say that they are 'ada'" in said
+    found = {one["student"]: one["status"] for one in store.results(out)}
+    assert found == {"ada": "ok", "bob": "ok", "cyn": "ok"}
+
+    (Path(out) / "adjustments.csv").write_text("student,question,points,reason\nzoe,total,1,\n")
+    assert cli.main([*asked, str(late)]) == 1
+    said = capsys.readouterr().err
+    assert "'zoe' is no student" in said and "Grades and feedback were not written" in said
+
+    kept = tmp_path / f"roofline-{ROOFLINE.edition}.md"  # as build keeps an edition
+    kept.write_text(grade.source_of(ROOFLINE))
+    other = tmp_path / "roofline-mended.md"
+    other.write_text(grade.source_of(ROOFLINE))
+    (Path(out) / "adjustments.csv").unlink()
+    for source, code in ((kept, 0), (other, 1)):
+        again = ["assign", "grade", str(some), "--assignment", str(source), "-o", out]
+        assert cli.main([*again, "--jobs", "1"]) == code
+        said = capsys.readouterr().err
+        assert ("give a copy of the source the name roofline.md" in said) == (source == other)

@@ -63,7 +63,7 @@ def read(path: Path) -> list[dict[str, str]]:
     return [
         {column.casefold(): cell.strip() for column, cell in row.items()}
         for row in rows[:MOST_IDS]
-        if not row.get("Student", "").strip().startswith("Points Possible")  # Canvas' own row
+        if not _points_possible(row)
     ]
 
 
@@ -98,6 +98,32 @@ def kept(folder: Path, named: Path | None = None) -> dict[str, dict[str, str]]:
             tables.write_atomically(place, named.read_bytes())
     lists = [read(path) for path in sorted((folder / KEPT).glob("*.csv"))]
     return by_name(joined(lists))
+
+
+def canvas_points(folder: Path, title: str) -> str:
+    """Return the points that Canvas' gradebook, if one is kept, has for an assignment, or ""."""
+    path = folder / KEPT / "canvas.csv"
+    if not path.exists():
+        return ""
+    rows, columns, _ = tables.read(path)
+    own = next((column for column in columns if is_column(column, title)), None)
+    first = next((row for row in rows if _points_possible(row)), None)
+    return first.get(own, "").strip() if own and first else ""
+
+
+def is_column(column: str, title: str) -> bool:
+    """Return whether a column of Canvas' gradebook is an assignment's: its title and number.
+
+    >>> is_column("Write the roofline (4711)", "Write the roofline"), is_column("Final", "Final")
+    (True, False)
+    """
+    name, _, digits = column.rpartition(" (")
+    return name.casefold() == title.casefold() and digits.rstrip(")").isdecimal()
+
+
+def _points_possible(row: Mapping[str, str]) -> bool:
+    """Return whether a row is Canvas' own, with the points of each assignment."""
+    return row.get("Student", "").strip().startswith("Points Possible")
 
 
 def joined(lists: Iterable[Iterable[Mapping[str, str]]]) -> list[dict[str, str]]:

@@ -643,11 +643,11 @@ def run(
         finally:
             found.close()
             graded = register.graded
+            listed = register.listed()
+            if complete:
+                listed = register.with_earlier(listed, earlier_class, results.get, whole)
             graded.claims = register.people.claimed_twice()
             if complete or register.kept:
-                listed = register.listed()
-                if complete:
-                    listed = register.with_earlier(listed, earlier_class, results.get, whole)
                 results.finish(
                     assignment.name,
                     listed,
@@ -743,6 +743,8 @@ class _Register:
                 listed = [*listed, (student, under)]
             statuses[before["status"]] += 1
             self.graded.kept.append(student)
+            if before["drawn_for"]:
+                self.people.claims.append((before["drawn_for"], student))
         return listed
 
 

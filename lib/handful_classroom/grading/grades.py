@@ -82,6 +82,7 @@ class Grade:
     lines: tuple[Line, ...] = ()
     changes: tuple[Change, ...] = ()
     late: Late | None = None
+    stale: bool = False  # graded by another edition than others of the class
 
     @property
     def student(self) -> str:
@@ -181,8 +182,8 @@ class Grade:
 
     @property
     def final(self) -> bool:
-        """Return whether the grade is complete: graded, and nothing waits for the teacher."""
-        return self.graded and not self.waiting
+        """Return whether the grade is complete: nothing waits, and the edition is the others'."""
+        return self.graded and not self.waiting and not self.stale
 
     @property
     def notes(self) -> list[str]:
@@ -376,9 +377,12 @@ def write(
     )
     lines, notes = rubric.write(folder, assignment, results)
     grades = gather(results, lines, adjusted, listed, notes.append)
+    grades, mixed = _marked(assignment, grades)
+    notes += mixed
     notes += _late_notes(grades, adjusted)
     notes += _ungraded(grades)
-    if old := sum(result["edition"] != assignment.edition for result in results):
+    old = sum(result["edition"] != assignment.edition for result in results)
+    if old and not mixed:
         notes.append(
             f"{old} of {len(results)} results are of another edition of {assignment.name} than "
             "the source has now: grade again, or name the source that they were graded by with "
@@ -388,7 +392,7 @@ def write(
     notes += _model_answers(assignment, results)
     notes += hand_edited.write(folder, as_table(assignment, grades, listed))
     lms = folder / "lms"
-    notes += _lists_say(assignment, grades, listed)
+    notes += _lists_say(folder, assignment, grades, listed)
     tables.write_atomically(lms / "canvas.csv", canvas(assignment, grades, listed, partial))
     # One user whom Moodle does not know stops its whole import.
     ids = any(map(_has_moodles_id, listed.values()))
@@ -406,7 +410,7 @@ def write(
         tables.write_atomically(
             lms / "gradescope" / file_name(grade.student) / "results.json", gradescope(grade)
         )
-    waits = sum(grade.graded and not grade.final for grade in grades)
+    waits = sum(grade.graded and bool(grade.waiting) for grade in grades)
     if waits:
         waiting = f"{waits} of {plural(len(grades), 'student')} {'waits' if waits == 1 else 'wait'}"
         how = (
@@ -416,6 +420,26 @@ def write(
         )
         notes.append(f"{waiting} for points by rubric; {how}.")
     return grades, notes
+
+
+def _marked(assignment, grades: list[Grade]) -> tuple[list[Grade], list[str]]:
+    """Return the grades, those of another edition marked where editions are mixed, and why.
+
+    A class that is graded by two editions has two scales, and an LMS has one.
+    """
+    stale = [one for one in grades if one.handed_in and one.result["edition"] != assignment.edition]
+    if not stale or not any(
+        one.handed_in and one.result["edition"] == assignment.edition for one in grades
+    ):
+        return grades, []
+    who = [one.student for one in stale]
+    note = (
+        f"{plural(len(who), 'student')} {'was' if len(who) == 1 else 'were'} graded by another "
+        f"edition of {assignment.name} than the rest, and {'has' if len(who) == 1 else 'have'} no "
+        f"grade in the files for an LMS: {_few(who)}.  Grade what they handed in again by "
+        f"{assignment.file}, into this folder."
+    )
+    return [replace(one, stale=one.student in set(who)) for one in grades], [note]
 
 
 def _few(names: Sequence[str], most: int = 5) -> str:
@@ -498,7 +522,7 @@ def _has_moodles_id(row: Mapping[str, str]) -> bool:
 
 
 def _lists_say(
-    assignment, grades: Sequence[Grade], listed: Mapping[str, Mapping[str, str]]
+    folder: Path, assignment, grades: Sequence[Grade], listed: Mapping[str, Mapping[str, str]]
 ) -> list[str]:
     """Return what the class lists lack for the files of an LMS."""
     if not listed:
@@ -534,6 +558,12 @@ def _lists_say(
         notes.append(
             f"{len(lacking)} of {len(grades)} students are not in Moodle's list, by any id that "
             f"both lists have: {_few(lacking)}."
+        )
+    theirs_possible = class_lists.canvas_points(folder, assignment.title)
+    if theirs_possible and not _is_number(theirs_possible, _possible(assignment)):
+        notes.append(
+            f"Canvas has {assignment.title} with {theirs_possible} points, and {assignment.name} "
+            f"has {number(_possible(assignment))}: change it there before you import."
         )
     most = {row["maximum grade"] for row in listed.values() if row.get("maximum grade")}
     wrong = [text for text in most if not _is_number(text, _possible(assignment))]
@@ -675,7 +705,7 @@ def canvas(
     title = tables.one_line(assignment.title)
     columns = dict.fromkeys(column for row in listed.values() for column in row)
     # An assignment that is there already is called by its title and number in Canvas' own export.
-    own = next((column for column in columns if _is_column(column, title)), "")
+    own = next((column for column in columns if class_lists.is_column(column, title)), "")
     head = [*CANVAS, f"{title}{own[len(title) :]}" if own else title]
     rows = [["    Points Possible", "", "", "", "", number(_possible(assignment))]]
     for grade in grades:
@@ -685,11 +715,6 @@ def canvas(
             who = [row.get("name") or grade.student, "", "", grade.student, ""]
         rows.append([*map(tables.one_line, who), _mark(grade, partial, "", "EX")])
     return tables.as_csv(head, rows)
-
-
-def _is_column(column: str, title: str) -> bool:
-    name, _, digits = column.rpartition(" (")
-    return name == title.casefold() and digits.rstrip(")").isdecimal()
 
 
 def moodle(
@@ -708,7 +733,7 @@ def moodle(
             [
                 *map(tables.one_line, who),
                 _mark(grade, partial, "-", "-"),
-                tables.one_line(grade.says),
+                _comment(grade, partial),
             ]
         )
     return tables.as_csv(
@@ -739,7 +764,8 @@ def worksheet(
         filled = dict(row)
         if grade is not None:
             filled["grade"] = _mark(grade, partial, row["grade"], row["grade"])
-            filled["feedback comments"] = _comment(grade, partial)
+            if grade.final or partial or not grade.graded:
+                filled["feedback comments"] = _comment(grade, partial)
         made.append([tables.one_line(filled.get(column, "")) for column in columns])
     return tables.as_csv(head, made)
 

@@ -28,6 +28,7 @@ from .adjustments import NAME as ADJUSTMENTS
 
 NAME = "grades.csv"
 WRITTEN = ".grades-written.csv"
+CHANGED = "totals-changed.csv"
 MOST_TOLD = 3
 MOST_CHANGED = 10
 
@@ -41,7 +42,7 @@ def write(folder: Path, made: bytes) -> list[str]:
     path, kept = folder / NAME, folder / WRITTEN
     notes: list[str] = []
     edits = edits_of(kept, path) if path.exists() and kept.exists() else ""
-    changed = _totals_that_changed(kept, made) if kept.exists() else ""
+    changed = _totals_that_changed(folder, kept, made) if kept.exists() else ""
     if edits:
         aside = next(name for name in _free_names(folder) if not name.exists())
         path.rename(aside)
@@ -56,8 +57,11 @@ def write(folder: Path, made: bytes) -> list[str]:
     return [*notes, *([Passing(changed)] if changed else [])]
 
 
-def _totals_that_changed(kept: Path, made: bytes) -> str:
-    """Return whose total is another than when the table was written last, "" where none is."""
+def _totals_that_changed(folder: Path, kept: Path, made: bytes) -> str:
+    """Return whose total is another than when the table was written last, "" where none is.
+
+    Those that fell come first; all are in a table of their own.
+    """
     with tempfile.TemporaryDirectory() as name:
         now = Path(name) / NAME
         now.write_bytes(made)
@@ -66,18 +70,29 @@ def _totals_that_changed(kept: Path, made: bytes) -> str:
             new = {row["student"]: row["total"] for row in tables.read(now, ["total"])[0]}
         except (tables.TableError, KeyError):
             return ""
-    told = [
-        f"{student} {old[student] or 'none'} → {total or 'none'}"
+    rows = [
+        (student, old[student], total)
         for student, total in new.items()
         if student in old and old[student] != total
     ]
-    if not told:
+    if not rows:
         return ""
-    more = f" and {len(told) - MOST_CHANGED} more" if len(told) > MOST_CHANGED else ""
+    rows.sort(key=lambda row: not _fell(*row[1:]))
+    tables.write_atomically(folder / CHANGED, tables.as_csv(("student", "before", "now"), rows))
+    fell = sum(_fell(*row[1:]) for row in rows)
+    told = [f"{who} {was or 'none'} → {now_is or 'none'}" for who, was, now_is in rows]
+    more = f" and {len(told) - MOST_CHANGED} more, in {CHANGED}" * (len(told) > MOST_CHANGED)
     return (
-        f"{plural(len(told), 'total')} changed since the last time: "
-        f"{', '.join(told[:MOST_CHANGED])}{more}."
+        f"{plural(len(told), 'total')} changed since the last time"
+        f"{f', {fell} of them down' if fell else ''}: {', '.join(told[:MOST_CHANGED])}{more}."
     )
+
+
+def _fell(was: str, now: str) -> bool:
+    try:
+        return float(now or 0) < float(was or 0)
+    except ValueError:  # excused, now or before
+        return False
 
 
 def _free_names(folder: Path):

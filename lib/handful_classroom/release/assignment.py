@@ -17,6 +17,7 @@ The format stands in ``exercises/README.md``.  What a student is given, and what
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -48,9 +49,10 @@ def read(path: str | Path) -> Assignment:
 def read_text(text: str, file: str) -> Assignment:
     """Read an assignment from the text of its source.
 
-    Messages call the source `file`, and the stem of `file` is the assignment's name.
+    Messages call the source `file`, and the stem of `file` is the assignment's name, but for the
+    edition that a kept copy has at its end.
     """
-    name = Path(file).stem
+    name = re.sub(r"-[0-9a-f]{12}$", "", Path(file).stem)
     edition = hashlib.sha256(text.encode()).hexdigest()[:12]
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---":

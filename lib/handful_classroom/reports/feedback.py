@@ -86,7 +86,10 @@ def write(
             )
             tables.write_atomically(folder / "feedback" / name, html)
             archive.writestr(_entry(f"feedback/{name}"), html)
-            if theirs := moodles_name(class_lists.listed_as(listed, grade.student) or {}):
+            waits = grade.graded and not grade.final
+            if not waits and (
+                theirs := moodles_name(class_lists.listed_as(listed, grade.student) or {})
+            ):
                 moodle.writestr(_entry(theirs), html)
             progress(done)
         any_of_moodle = bool(moodle.namelist())
