@@ -20,7 +20,9 @@ them, as served steps do.  A point below its floor cannot be what it says, and i
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +130,7 @@ def points(
     found: list[Point | None] = []
     alike: dict[tuple, list[tuple[int, Run, float, float]]] = {}
     for i, run in enumerate(runs):
-        chip, shape = hardware or run.hardware, model or run.model
+        chip, shape = hardware or _chip_of(run.hardware), model or run.model
         for what, name in (("hardware", chip), ("model", shape)):
             if not name:
                 raise ServerError(f"{run.source} does not say its {what}; give --{what}.")
@@ -147,6 +149,22 @@ def points(
         ):
             found[i] = point
     return [point for point in found if point is not None]
+
+
+def _chip_of(label: str) -> str:
+    """Return a chip's name out of a file's label: a runner may be called b200-dgxc_3.
+
+    >>> _chip_of("b200-dgxc_3"), _chip_of("H100 SXM"), _chip_of("my rack")
+    ('b200', 'H100 SXM', 'my rack')
+    """
+    first = re.split(r"[-_]", label)[0]
+    try:
+        scenario.choose("hardware", label)
+    except scenario.ScenarioError:
+        with suppress(scenario.ScenarioError):
+            scenario.choose("hardware", first)
+            return first
+    return label
 
 
 def _of_one_server(
