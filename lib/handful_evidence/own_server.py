@@ -276,9 +276,10 @@ def fit(found: Sequence[Point], seed: int = 0) -> Fit:
     Raises ServerError where fewer than four points can be used.
 
     >>> from handful_evidence.result_files import Run
-    >>> def run(batch):
-    ...     return Run(f"{batch}", "made up", batch, 1000, 500, 0.01, 0.0, None, None)
-    >>> made = points(map(run, (2, 8, 32, 128)), "H100 SXM", "Llama 3.1 70B", "fp8")
+    >>> def run(batch, prompt):
+    ...     return Run("mine.json", "made up", batch, prompt, 500, 0.01, 0.0)
+    >>> loads = [run(b, p) for b in (2, 32, 128) for p in (500, 4000)]
+    >>> made = points(loads, "H100 SXM", "Llama 3.1 70B", "fp8")
     >>> true = [one.memory_time / 0.5 + one.compute_time / 0.25 + 0.003 for one in made]
     >>> from dataclasses import replace
     >>> found = fit([replace(one, measured=t) for one, t in zip(made, true, strict=True)])
@@ -325,20 +326,17 @@ def fit(found: Sequence[Point], seed: int = 0) -> Fit:
 def _factors(shares: np.ndarray, weight: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
     """Return what each part is multiplied with: 1 or more, and a fixed time of 0 or more.
 
-    Least squares of relative errors; by their normal equations, which take the same time for ten
-    points and for ten thousand.
+    Least squares of relative errors; by a triangle of as many rows as there are columns, which
+    takes the same time for ten points and for ten thousand.
     """
     import numpy as np
-    from scipy.linalg import solve_triangular
     from scipy.optimize import nnls
 
     if rows is not None:
         shares, weight = shares[rows], weight[rows]
     columns, least = shares * weight[:, None], np.array([1.0, 1.0, 0.0])
-    wanted = weight * (1 - shares @ least)
-    square = columns.T @ columns
-    root = np.linalg.cholesky(square + np.eye(3) * 1e-10 * np.trace(square)).T
-    more, _ = nnls(root, solve_triangular(root, columns.T @ wanted, trans="T"))
+    triangle = np.linalg.qr(np.column_stack([columns, weight * (1 - shares @ least)]), mode="r")
+    more, _ = nnls(triangle[:3, :3], triangle[:3, 3])
     found: np.ndarray = least + more
     return found
 
@@ -356,6 +354,13 @@ def _undetermined(used: Sequence[Point], intervals: Mapping[str, tuple[float, fl
         found.append(
             "All points are of much the same batch, so that fixed time and reading of weights "
             "cannot be told apart: measure at 1 and at many requests in flight."
+        )
+    contexts = [one.known["context"] for one in used]
+    if max(contexts) < 1.5 * min(contexts):
+        found.append(
+            "All points are of much the same context, where a step grows with the batch in one way "
+            "only: reading, arithmetic and fixed time cannot be told apart, and predictions hold "
+            "at this context.  Measure with short and with long prompts."
         )
     for name in NAMES[:2]:
         low, high = intervals[name]

@@ -183,6 +183,7 @@ def uses(name: str, tree: ast.Module) -> list[str]:
 SOURCE = "reads the source of an assignment, which the teacher writes"
 BOOK = "reads the book's own sources and names"
 NEVER = {
+    "handful_classroom.release.assignment read_text": SOURCE,
     "handful_classroom.grading.adjustments _AMOUNT": "reads the teacher's table",
     "handful_classroom.grading.adjustments _RULE": "reads the teacher's table",
     "handful_classroom.release.cells _FENCE": SOURCE,

@@ -146,6 +146,8 @@ def test_points_that_do_not_tell_are_said_not_to():
     few = measured(0.7, 0.4, 0.004, batches=(64, 80))
     said = " ".join(own_server.fit(few).warnings)
     assert "much the same batch" in said and "more would narrow it" in said
+    one_context = [one for one in measured(0.7, 0.4, 0.004) if one.known["context"] < 1000]
+    assert "much the same context" in " ".join(own_server.fit(one_context).warnings)
     many = measured(0.7, 0.4, 0.004, noise=0.001)
     assert not own_server.fit(many).warnings
     with pytest.raises(
