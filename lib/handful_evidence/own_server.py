@@ -335,7 +335,8 @@ def _factors(shares: np.ndarray, weight: np.ndarray, rows: np.ndarray | None = N
     if rows is not None:
         shares, weight = shares[rows], weight[rows]
     columns, least = shares * weight[:, None], np.array([1.0, 1.0, 0.0])
-    triangle = np.linalg.qr(np.column_stack([columns, weight * (1 - shares @ least)]), mode="r")
+    beside = np.column_stack([columns, weight * (1 - shares @ least)])
+    triangle = np.asarray(np.linalg.qr(beside, mode="r"))
     more, _ = nnls(triangle[:3, :3], triangle[:3, 3])
     found: np.ndarray = least + more
     return found
