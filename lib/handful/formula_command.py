@@ -33,6 +33,7 @@ With values, or with a chip and a model, its value; or the input that gives a va
 Values may carry units: 70B, 8k (8,000; 8Ki is 8,192), "3.35 TB/s", "400 Gb/s", "2 $/hour"."""
 # Formulas with one of these are of training, which is done in bf16 unless somebody says otherwise.
 OF_TRAINING = {"pretraining_tokens", "training_flops", "trained_weight_bytes", "step_tokens"}
+FITTED = {"memory_efficiency", "compute_efficiency", "network_efficiency", "layer_overhead"}
 # Rates of a network, and the rows that have such a rate, where nobody said which network it is.
 LINKS = {"link_bandwidth", "network_bandwidth", "tensor_bandwidth", "fsdp_bandwidth"}
 CHOICES = ("hardware", "model", "precision", "weights", "cache")
@@ -349,6 +350,8 @@ def _checked(quantity: Quantity, text: str) -> float:
 
 
 def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Namespace) -> None:
+    from .symbolic.quantities import find
+
     if formula.gives.name in settings:
         raise UsageError(
             f"{formula.gives.name} is what {formula.name} gives; to find an input from it, "
@@ -365,6 +368,13 @@ def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Name
     notes = _notes(formula, known, origin, options, used)
     if not math.isfinite(value):
         notes.insert(0, _why_none(formula, known, origin, value))
+    capacity = known.get("memory_capacity")
+    if formula.gives.name == "device_memory" and capacity and value > capacity:
+        notes.insert(
+            0,
+            f"{_shown(value, formula.gives)} does not fit: one {options.hardware or 'chip'} has "
+            f"{_shown(capacity, find('memory_capacity'))}.",
+        )
     if options.json:
         value = value if math.isfinite(value) else None
         found = {"value": value, "inputs": _as_object(inputs), "notes": notes}
@@ -484,6 +494,11 @@ def _complete(
         f"{formula.name} needs {listed}; give NAME=VALUE"
         + (", or choose a chip and a model with --hardware and --model." if choose else ".")
         + "".join(_from_what(q, {**rows, **known}, but) for q in missing)
+        + (
+            "  'handful runs' fits efficiencies and fixed time to your own measurements."
+            if FITTED & {q.name for q in missing}
+            else ""
+        )
     )
 
 

@@ -513,6 +513,7 @@ batch_that_fits = Formula(
     known_as=(
         "maximum concurrent sequences",
         "maximum batch size",
+        "gpu_memory_utilization",
         "concurrency limit",
         "out of memory",
         "concurrent users",

@@ -613,6 +613,21 @@ def test_more_chips_than_heads_are_noticed(run):
     assert code == 0 and "heads of keys and values for" not in out  # one latent vector
 
 
+def test_state_that_one_chip_cannot_hold_is_noticed(run):
+    asked = ["formula", "zero_stage_3_memory", "--hardware", "H100 SXM", "--model", "Llama 3.1 70B"]
+    code, out, _ = run(*asked, "devices=8")
+    out = out.replace("\xa0", " ")
+    assert code == 0 and "141 GB does not fit: one H100 SXM has 80 GB." in out
+    code, out, _ = run(*asked, "devices=64")
+    assert code == 0 and "does not fit" not in out
+
+
+def test_numbers_that_only_a_measurement_gives_are_sent_there(run):
+    code, out, err = run("formula", "served_step_time", *SERVER, "batch=1", "context=1k")
+    assert (code, out) == (2, "") and "'handful runs' fits efficiencies and fixed time" in err
+    assert "'handful runs'" not in run("formula", "step_time")[2]
+
+
 def test_a_ring_of_gpus_is_answered_with_the_switch(run):
     given = ["devices=64", "bytes=16GB", "link_bandwidth=50GB/s", "hop_latency=10us"]
     code, out, _ = run("formula", "ring_all_reduce_time", "--hardware", "H100", *given)
