@@ -518,7 +518,6 @@ batch_that_fits = Formula(
         "out of memory",
         "concurrent users",
         "KV cache capacity",
-        "gpu_memory_utilization",
     ),
     conventions=(
         "no memory kept back for activations or fragmentation: where a server may use nine tenths "

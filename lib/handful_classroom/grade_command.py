@@ -218,7 +218,10 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
 
 
 def _counts(statuses: Counter) -> str:
-    return ", ".join(f"{status} {count:,}" for status, count in statuses.most_common())
+    """Return how many have each status, but for what is missing: a late file is graded alone."""
+    return ", ".join(
+        f"{status} {count:,}" for status, count in statuses.most_common() if status != "missing"
+    )
 
 
 def _as_json(graded, assignment, folder: Path, notes: list[str]) -> dict:

@@ -168,8 +168,8 @@ def _print_report(folder: Path, page: Path, assignment, made: list, notes: list[
     graded = sum(grade.graded for grade in made)
     final = sum(grade.final for grade in made)
     print(
-        f"{assignment.title}: {plural(len(made), 'student')}, {graded:,} graded, {final:,} with "
-        "their final points."
+        f"{assignment.title}, by {assignment.file} (edition {assignment.edition}): "
+        f"{plural(len(made), 'student')}, {graded:,} graded, {final:,} with their final points."
     )
     for note in notes:
         print(f"- {note}")

@@ -178,8 +178,9 @@ def test_lateness_costs_what_the_rule_says(tmp_path, rows, days, penalty):
 def test_late_work_without_a_rule_is_named_and_costs_nothing(tmp_path):
     made, notes = written(tmp_path)
     assert made["eve"].total == 13
-    assert "1 submission came late: eve 1 day.  Nothing is taken off: adjustments.csv has no" in (
-        " ".join(notes)
+    assert (
+        "1 submission came late: eve 1 day as the file's name says.  Nothing is taken off: adjustments.csv has no"
+        in (" ".join(notes))
     )
     assert "Changed by your teacher" not in page(tmp_path, "eve")
     adjusted(tmp_path, "*,late,10% a day,")
@@ -191,7 +192,7 @@ def test_late_work_without_a_rule_is_named_and_costs_nothing(tmp_path):
     adjusted(tmp_path, "*,late,10% a day,", "eve,late,2 days,")
     notes = written(tmp_path)[1]
     assert not any("not known" in note for note in notes)
-    assert any("came late: eve 2 days (−3.4)." in note for note in notes)
+    assert any("came late: eve 2 days as you say (−3.4)." in note for note in notes)
 
 
 MOODLE = (
@@ -219,6 +220,7 @@ def test_moodles_worksheet_says_who_came_how_late_and_is_remembered(tmp_path):
     }
     assert made["ada"].penalty == pytest.approx(3.4) and made["bob"].total == 14
     assert not any("does not say by how much" in note for note in notes)
+    assert any("ada 2 days as Moodle says (−3.4), eve 1 day as Moodle" in one for one in notes)
     again, _ = written(out)  # the list is kept
     assert again == made and (out / "class-lists" / "moodle.csv").read_bytes() == MOODLE.encode()
     with pytest.raises(tables.TableError):
@@ -445,6 +447,10 @@ def test_who_lost_points_comes_first_and_all_are_in_a_table(tmp_path):
     assert note.endswith("and 20 more, in totals-changed.csv.")
     found = tables.read(tmp_path / "totals-changed.csv")[0]
     assert len(found) == 30 and found[0]["student"] == "s29" and found[0]["now"] == "12"
+    fewer = [one | {"possible": 12} for one in some]
+    adjusted(tmp_path, "*,total,2,")
+    [note] = [one for one in written(tmp_path, fewer)[1] if "since the last time" in one]
+    assert "out of 16 points, which were 17:" in note
 
 
 def test_who_is_on_the_class_list_and_in_no_result_is_named(tmp_path):

@@ -121,6 +121,7 @@ class Late:
     penalty: float
     reason: str = ""
     granted: str = ""
+    source: str = ""  # who says so, as words after the days
 
     @property
     def days(self) -> int:
@@ -184,14 +185,16 @@ class Adjustments:
         possible : float
             All points of the assignment.
         """
+        source = "as the file's name says" if by is None else "as Moodle says"
         if student in self.late:
             late, by = self.late[student] > 0, self.late[student]
+            source = "as you say"
         if not late:
             return None
         # Of a delay of unknown length nobody knows whether it is within what all are granted.
         usual = self.extensions.get(EVERYBODY) if by is not None else None
         extension, granted = self.extensions.get(student, usual or (0.0, ""))
-        came = Late(by, extension, 0.0, granted=granted)
+        came = Late(by, extension, 0.0, granted=granted, source=source)
         if self.rule is None:
             return came
         penalty = round(self.rule.penalty(came.days, possible), 2)

@@ -452,7 +452,7 @@ def _late_notes(grades: Sequence[Grade], adjusted: Adjustments) -> list[str]:
     if not late:
         return []
     told = [
-        f"{grade.student} {plural(came.days, 'day')}"
+        f"{grade.student} {plural(came.days, 'day')} {came.source}"
         + (f" (−{number(grade.penalty)})" if grade.penalty else "")
         for grade, came in late
     ]

@@ -66,8 +66,11 @@ def _totals_that_changed(folder: Path, kept: Path, made: bytes) -> str:
         now = Path(name) / NAME
         now.write_bytes(made)
         try:
-            old = {row["student"]: row["total"] for row in tables.read(kept, ["total"])[0]}
-            new = {row["student"]: row["total"] for row in tables.read(now, ["total"])[0]}
+            before, after = (tables.read(path, ["total"])[0] for path in (kept, now))
+            old, new = ({row["student"]: row["total"] for row in rows} for rows in (before, after))
+            scale = [
+                {row["out of"] for row in rows if row.get("out of")} for rows in (before, after)
+            ]
         except (tables.TableError, KeyError):
             return ""
     rows = [
@@ -80,11 +83,14 @@ def _totals_that_changed(folder: Path, kept: Path, made: bytes) -> str:
     rows.sort(key=lambda row: not _fell(*row[1:]))
     tables.write_atomically(folder / CHANGED, tables.as_csv(("student", "before", "now"), rows))
     fell = sum(_fell(*row[1:]) for row in rows)
-    told = [f"{who} {was or 'none'} → {now_is or 'none'}" for who, was, now_is in rows]
+    told = [f"{who} {one or 'none'} → {other or 'none'}" for who, one, other in rows]
     more = f" and {len(told) - MOST_CHANGED} more, in {CHANGED}" * (len(told) > MOST_CHANGED)
+    was, now_is = (", ".join(sorted(one)) for one in scale)
+    points = f", out of {now_is} points, which were {was}" if was != now_is else ""
     return (
         f"{plural(len(told), 'total')} changed since the last time"
-        f"{f', {fell} of them down' if fell else ''}: {', '.join(told[:MOST_CHANGED])}{more}."
+        f"{f', {fell} of them down' if fell else ''}{points}: "
+        f"{', '.join(told[:MOST_CHANGED])}{more}."
     )
 
 
