@@ -178,10 +178,8 @@ def test_lateness_costs_what_the_rule_says(tmp_path, rows, days, penalty):
 def test_late_work_without_a_rule_is_named_and_costs_nothing(tmp_path):
     made, notes = written(tmp_path)
     assert made["eve"].total == 13
-    assert (
-        "1 submission came late: eve 1 day as the file's name says.  Nothing is taken off: adjustments.csv has no"
-        in (" ".join(notes))
-    )
+    said = " ".join(notes)
+    assert "1 submission came late: eve 1 day as the file's name says.  Nothing is taken" in said
     assert "Changed by your teacher" not in page(tmp_path, "eve")
     adjusted(tmp_path, "*,late,10% a day,")
     notes = written(tmp_path)[1]
