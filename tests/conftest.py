@@ -5,6 +5,7 @@ slow.
 """
 
 import os
+import signal
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from hypothesis import settings
 
 settings.register_profile("calm", deadline=None)
 settings.load_profile("calm")
+# A shell that starts the tests in the background has Ctrl+C ignored, and their children would too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 READERS = ("book", "notebooks")  # `make` looks for tests of the built book in these folders only
 
 
