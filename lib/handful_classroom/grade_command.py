@@ -96,6 +96,11 @@ def _add_grade(command) -> None:
     )
     parser.add_argument("--again", action="store_true", help="grade again what was graded before")
     parser.add_argument(
+        "--back",
+        action="store_true",
+        help="grade by a source that has been mended since, as before",
+    )
+    parser.add_argument(
         "--alone",
         action="store_true",
         help="take these submissions alone: forget whoever was graded here before and is not among "
@@ -119,7 +124,7 @@ def _grade(options) -> None:
     earlier, unread = _earlier(assignment, options.earlier)
     roster_file, roster_notes = _roster_file(folder, options.roster)
     roster = Roster.read(roster_file) if roster_file else None
-    before = _edition_before(folder, assignment)
+    before = _edition_before(folder, assignment, options.back)
     graded = _graded(options, assignment, folder, roster, secret, limits, earlier)
     reported, unwritten = _reports(folder, assignment, options.roster)
     notes = [
@@ -145,10 +150,11 @@ def _grade(options) -> None:
         )
 
 
-def _edition_before(folder: Path, assignment) -> tuple[str, str]:
+def _edition_before(folder: Path, assignment, back: bool) -> tuple[str, str]:
     """Return the edition that a folder's results were graded by, and its file; "" for none.
 
-    Raises StoreError where they are results of another assignment.
+    Raises StoreError where they are results of another assignment, or by an edition that came
+    after this one, unless `back`.
     """
     from .grading import store
 
@@ -161,6 +167,12 @@ def _edition_before(folder: Path, assignment) -> tuple[str, str]:
             f"{folder} holds results of {found.get('assignment')!r}, and {assignment.file} is "
             f"{assignment.name!r}, as an assignment is called by its file: give a copy of the "
             f"source the name {found.get('assignment')}.md, or name another folder with -o."
+        )
+    if assignment.edition in found.get("past", []) and not back:
+        raise store.StoreError(
+            f"{folder} was graded by {assignment.file} (edition {assignment.edition}) before, and "
+            f"since then by {found.get('file') or 'another source'} (edition "
+            f"{found.get('edition')}): name that one, or go back to the older with --back."
         )
     return str(found.get("edition") or ""), str(found.get("file") or "")
 

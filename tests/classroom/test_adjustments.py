@@ -388,7 +388,7 @@ def test_two_systems_are_served_at_once_and_stay_so(tmp_path):
             names[0] == "Ada L_71_assignfeedback_file_feedback.html" and len(names) == 2
         )  # Bob's waits
         assert packed.read(names[0]).decode() == page(out, "ada")
-    assert table(out)["ada"]["name"] == "Ada L"
+    assert table(out)["ada"]["name"] == "Ada L" and "Ada L (ada)" in page(out, "ada")
     said = "\n".join(notes)
     assert "Moodle's Maximum Grade is 20, and roofline has 17 points" in said
     assert "2 of 5 students are not in Moodle's list, by any id that both lists have: cyn" in said

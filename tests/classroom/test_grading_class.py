@@ -920,3 +920,18 @@ def test_a_later_command_needs_no_roster_and_mixes_no_assignments(tmp_path, caps
         assert cli.main([*again, "--jobs", "1"]) == code
         said = capsys.readouterr().err
         assert ("give a copy of the source the name roofline.md" in said) == (source == other)
+
+    mended = tmp_path / "mended" / "roofline.md"
+    mended.parent.mkdir()
+    mended.write_text(grade.source_of(ROOFLINE) + "\nOne more sentence.\n")
+    for source, more, code in (
+        (mended, [], 0),
+        (mended, [], 0),
+        ("roofline", [], 1),  # undoes the mend
+        ("roofline", ["--back"], 0),
+        (mended, [], 1),
+    ):
+        again = ["assign", "grade", str(some), "--assignment", str(source), "-o", out, *more]
+        assert cli.main([*again, "--jobs", "1"]) == code, (source, more)
+        said = capsys.readouterr().err
+        assert ("or go back to the older with --back" in said) == (code == 1)

@@ -629,6 +629,7 @@ def run(
             return found if trusted else None
 
         earlier_class = _earlier_class(folder, assignment) if keep else {}
+        past = _past_editions(folder, assignment)
         tasks = register.tasks(submissions, key_of, known)
         found = _outcomes(job, tasks, jobs, scheduler, seconds, say)
         complete = False
@@ -654,6 +655,7 @@ def run(
                     complete,
                     edition=assignment.edition,
                     file=_own_file(assignment),
+                    past=past,
                     claims=graded.claims,
                     faults=sorted(graded.faults),
                 )
@@ -669,6 +671,16 @@ def _earlier_class(folder: str | Path, assignment: Assignment) -> dict[str, str]
     if found.get("assignment") != assignment.name:
         return {}
     return {one["student"]: one["key"] for one in found["students"]}
+
+
+def _past_editions(folder: str | Path, assignment: Assignment) -> list[str]:
+    """Return the editions that a folder was graded by before this one, the latest last."""
+    try:
+        found = store.overview(folder)
+    except store.StoreError:
+        return []
+    past = [*found.get("past", []), found.get("edition")]
+    return list(dict.fromkeys(one for one in past if one and one != assignment.edition))
 
 
 def _own_file(assignment: Assignment) -> str:

@@ -80,9 +80,10 @@ def write(
     listed = class_lists.kept(folder)
     with zipfile.ZipFile(packed, "w") as archive, zipfile.ZipFile(of_moodle, "w") as moodle:
         for done, grade in enumerate(grades, 1):
+            row = class_lists.listed_as(listed, grade.student) or {}
             name, html = (
                 f"{file_name(grade.student)}.html",
-                _page_in_time(assignment, grade, site).encode(),
+                _page_in_time(assignment, grade, site, class_lists.full_name(row)).encode(),
             )
             tables.write_atomically(folder / "feedback" / name, html)
             archive.writestr(_entry(f"feedback/{name}"), html)
@@ -120,11 +121,11 @@ def moodles_name(row: Mapping[str, str]) -> str:
     return f"{' '.join(who.split())[:60]}_{digits}_assignfeedback_file_feedback.html"
 
 
-def _page_in_time(assignment, grade: Grade, site: str) -> str:
+def _page_in_time(assignment, grade: Grade, site: str, called: str = "") -> str:
     """Return the page of one student, or only the score where the page takes too long to write."""
     try:
         with within(READING_SECONDS):
-            return student_page(assignment, grade, site)
+            return student_page(assignment, grade, site, called)
     except OverlongError:
         return page(
             f"{assignment.title}: {grade.student}",
@@ -134,15 +135,16 @@ def _page_in_time(assignment, grade: Grade, site: str) -> str:
         )
 
 
-def student_page(assignment, grade: Grade, site: str = "") -> str:
-    """Return the page of one student."""
+def student_page(assignment, grade: Grade, site: str = "", called: str = "") -> str:
+    """Return the page of one student, with the full name where a class list has one."""
     result = grade.result
+    who = f"{called} ({grade.student})" if called else grade.student
     status = result["status"]
     says = [OUTCOMES.get(status, ""), grade.sum_says]
     if status == "ungradable" or grade.excused:
         says = [grade.sum_says if not grade.excused else ""]
     parts = [
-        f'<header><p class="note">{shown(grade.student, 200)}</p>'
+        f'<header><p class="note">{shown(who, 200)}</p>'
         f"<h1>{shown(assignment.title, 300)}</h1></header>",
         "<main>",
         _score(grade),
