@@ -195,7 +195,7 @@ def _known(
                 f"{formula.name} takes no {given}; the nearest are: {nearest(given, names)}.  "
                 f"'handful formula {formula.name}' says what it takes."
             )
-        known[name], origin[name] = _checked(find(name), text), "given"
+        known[name], origin[name] = read_value(find(name), text), "given"
     return known, origin
 
 
@@ -331,8 +331,15 @@ def _usual_unit(quantity: Quantity) -> str:
     return usual.get(quantity.unit) or UNITS[quantity.unit].hint.replace("\u00a0", " ")
 
 
-def _checked(quantity: Quantity, text: str) -> float:
-    """Return a value in SI units; a rate or a price needs its unit, since nobody quotes SI ones."""
+def read_value(quantity: Quantity, text: str) -> float:
+    """Return a value in SI units; a rate, a price or a time needs its unit.
+
+    Nobody quotes them in SI units.  Raises UsageError, or QuantityError where it is no value.
+
+    >>> from handful.symbolic.quantities import tpot_target
+    >>> read_value(tpot_target, "30 ms")
+    0.03
+    """
     from .symbolic.parse_quantity import WrittenError, read_as
 
     value: float = quantity.check(text)

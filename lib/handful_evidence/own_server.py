@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -42,6 +42,9 @@ BELOW = (
     "below its floor: fewer chips, other weights or a shorter context than stated, or several "
     "tokens a step"
 )
+FAR_OFF = 0.2  # of the logarithm of measured over fitted
+FAR = 1e7  # sequences, beyond all that anybody serves at a time
+GUESSED = "tokens are guessed ahead, so a step gives several"
 NAMES = ("memory_efficiency", "compute_efficiency", "fixed_time")
 SPREAD = 1.5  # an efficiency whose interval's ends are further apart than this is not determined
 
@@ -198,6 +201,8 @@ def _load(run: Run) -> tuple[float, float] | str:
     is stated, it is that of the requests in flight.
     """
     step, answer = run.time_per_output_token, run.output_tokens
+    if any(note.startswith("speculative decoding") for note in run.notes):
+        return GUESSED
     if step is None:
         return "no time per output token"
     if answer is None:
@@ -317,7 +322,7 @@ def fit(found: Sequence[Point], seed: int = 0) -> Fit:
         values,
         intervals,
         len(used),
-        tuple(_undetermined(used, intervals)),
+        (*_undetermined(used, intervals), *_missed(used, np.log(measured / (parts @ factors)))),
         made,
         np.log(measured / (parts @ factors)),
     )
@@ -347,6 +352,26 @@ def _named(factors: Sequence[float]) -> dict[str, float]:
     return dict(zip(NAMES, (1 / reading, 1 / computing, fixed), strict=True))
 
 
+def _missed(used: Sequence[Point], residuals: np.ndarray) -> list[str]:
+    """Return a sentence about points that the fit misses by a fifth or more."""
+    far = sorted(
+        ((float(r), one) for r, one in zip(residuals, used, strict=True) if abs(r) > FAR_OFF),
+        key=lambda pair: -abs(pair[0]),
+    )
+    if not far:
+        return []
+    told = [
+        f"{one.run.source} {abs(math.expm1(r)):.0%} {'slower' if r > 0 else 'faster'} "
+        f"({one.known['batch']:.3g} × {one.known['context']:,.0f} tokens)"
+        for r, one in far[:3]
+    ]
+    return [
+        f"{plural(len(far), 'point')} of {len(used)} "
+        f"{'lies' if len(far) == 1 else 'lie'} far from the fit: {'; '.join(told)}"
+        f"{' …' if len(far) > 3 else ''}.  Do not carry the fit to such loads."
+    ]
+
+
 def _undetermined(used: Sequence[Point], intervals: Mapping[str, tuple[float, float]]) -> list[str]:
     """Return sentences about what the points do not tell apart."""
     found = []
@@ -371,6 +396,14 @@ def _undetermined(used: Sequence[Point], intervals: Mapping[str, tuple[float, fl
                 f"The efficiency of {what} lies anywhere between {low:.0%} and {high:.0%}: the "
                 "points do not determine it."
             )
+    for name in NAMES[:2]:
+        low, _ = intervals[name]
+        if low > 0.99:
+            what = "reading" if name == "memory_efficiency" else "arithmetic"
+            found.append(
+                f"The efficiency of {what} is at its limit, where an interval says nothing: "
+                "something else grows as it does."
+            )
     if len(used) < 3 * FEWEST:
         found.append(f"The fit is from {plural(len(used), 'point')}; more would narrow it.")
     return found
@@ -382,32 +415,49 @@ def _undetermined(used: Sequence[Point], intervals: Mapping[str, tuple[float, fl
 def knee(found: Fit, known: Mapping[str, Any]) -> float:
     """Return the batch at which a server gives half of the tokens that any batch could give.
 
-    A step is a part that is there anyway (weights, fixed time) and one that grows with the batch;
-    at the knee they are equal.  inf where nothing grows.
+    A step is a part that is there anyway (weights, fixed time) and one that grows with the batch.
+    inf where nothing grows.
 
     >>> import numpy as np
-    >>> from handful import scenario
     >>> here = scenario.values("H100 SXM", "Llama 3.1 70B", "fp8", 4000, batch=1)
     >>> ideal = Fit(dict(zip(NAMES, (1, 1, 0))), {}, 9, (), np.ones((1, 3)), np.zeros(1))
     >>> at = knee(ideal, here | {"prompt_per_answer": 0})
     >>> step = ideal.predicted(here | {"prompt_per_answer": 0, "batch": at})
-    >>> round(step / latency.weight_time(here), 6)
+    >>> round(step / latency.weight_time(here), 4)  # a dense model: as much again
     2.0
     """
-    one, two = (found.predicted({**known, "batch": batch}) for batch in (1.0, 2.0))
-    grows = two - one
-    return (one - grows) / grows if grows > 0 else math.inf
+    most = FAR / found.predicted({**known, "batch": FAR})
+    if most > 0.5 * FAR / found.predicted({**known, "batch": 1.0}):
+        return math.inf
+    return _bisected(
+        lambda batch: batch / found.predicted({**known, "batch": batch}) >= most / 2, 1.0, FAR
+    )
 
 
 def largest_batch(found: Fit, known: Mapping[str, Any], step: float) -> float:
     """Return the sequences that decode at a time within `step` seconds and within memory.
 
-    Whole sequences, 0 where one alone takes longer.
+    Whole sequences, 0 where one alone takes longer.  A step is no straight line in the batch: with
+    experts it rises fast until all of them are read.
     """
-    one, two = (found.predicted({**known, "batch": batch}) for batch in (1.0, 2.0))
     fits = scenario.room(known)
-    by_time = math.inf if two <= one else 1 + (step - one) / (two - one)
-    return float(max(0, math.floor(min(by_time, math.inf if fits is None else fits) + 1e-9)))
+    most = FAR if fits is None else float(min(fits, FAR))
+    if most < 1 or found.predicted({**known, "batch": 1.0}) > step:
+        return 0.0
+    if found.predicted({**known, "batch": most}) <= step:
+        return float(math.floor(most))
+    late = _bisected(lambda batch: found.predicted({**known, "batch": batch}) > step, 1.0, most)
+    return float(math.floor(late))
+
+
+def _bisected(is_beyond: Callable[[float], bool], low: float, high: float) -> float:
+    """Return where a condition that holds from some point on begins to hold, from below."""
+    if is_beyond(low):
+        return low
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if is_beyond(middle) else (middle, high)
+    return low
 
 
 @dataclass(frozen=True)

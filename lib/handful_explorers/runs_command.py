@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from handful_evidence.own_server import Change, Fit, Point
 
@@ -89,10 +89,10 @@ def _overrides(options: argparse.Namespace) -> dict[str, float]:
 
 
 def _checked(name: str, text: str) -> float:
+    from handful.formula_command import read_value
     from handful.symbolic.quantities import find
 
-    value: float = find(name).check(text)
-    return value
+    return read_value(find(name), text)
 
 
 def _usual_load(usable: Sequence[Point]) -> dict[str, Any]:
@@ -117,6 +117,7 @@ def _print(
 
     usable = [one for one in found if not one.why_not]
     if usable:
+        cli.print_text(f"{_header(usable, options)}\n")
         shown = sorted(usable, key=lambda one: one.known["batch"])
         cut = shown if len(shown) <= MOST_ROWS else shown[:: -(-len(shown) // MOST_ROWS)]
         cli.print_columns(
@@ -144,10 +145,10 @@ def _print(
             "and caches and of arithmetic, prompts included, at peak rates; the percentages are "
             "what of either the server reaches."
         )
-    cli.print_list(
-        "Not compared", [f"{one.run.source}: {one.why_not}" for one in found if one.why_not]
-    )
+    cli.print_list("Not compared", _grouped((one.why_not, one.run.source) for one in found))
     cli.print_list("Not read", list(problems))
+    notes = ((note, one.run.source) for one in found for note in one.run.notes)
+    cli.print_list("Of the files", [*_other_models(found, options.model), *_grouped(notes)])
     if fitted is None:
         cli.print_text(f"\n{why_not}")
         return
@@ -155,6 +156,64 @@ def _print(
     if step is not None:
         most = max(one.known["batch"] for one in usable)
         _print_advice(fitted, usual, step, most, given=bool(options.tpot))
+
+
+def _header(usable: Sequence[Point], options: argparse.Namespace) -> str:
+    """Return what was taken, in one line: what nobody chose can be wrong."""
+    from handful import scenario
+    from handful.symbolic.quantities import find
+    from handful.units import format_value
+
+    one = usable[0]
+    chip = options.hardware or one.run.hardware
+    form = options.precision or one.run.precision
+    form = form or scenario.usual_precision(chip, options.weights)
+    price = one.known.get("device_price")
+    rent = (
+        f"{format_value(price, find('device_price').unit, 3)}"
+        f"{'' if options.price else ', where --price says no other'}"
+        if price
+        else "no price: --price gives one"
+    )
+    return (
+        f"{options.model or one.run.model}: weights in {options.weights or form}, caches in "
+        f"{options.cache or form} (--cache), on {one.known['devices']:g} × {chip}; {rent}"
+    )
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Return each sentence once, with the runs that it is about."""
+    found: dict[str, list[str]] = {}
+    for says, source in pairs:
+        if says:
+            found.setdefault(says, []).append(source)
+    return [
+        f"{says} ({', '.join(who[:3])}{f' and {len(who) - 3} more' if len(who) > 3 else ''})"
+        for says, who in found.items()
+    ]
+
+
+def _other_models(found: Sequence[Point], named: str | None) -> list[str]:
+    """Return a sentence where files say another model than the one that was named."""
+    from handful import scenario
+
+    def row(name: str) -> str:
+        try:
+            return str(scenario.choose("model", name)["name"])
+        except ValueError:
+            return ""
+
+    said = {one.run.model for one in found if one.run.model}
+    others = {name: row(name) for name in said}
+    wanted = row(named) if named else ""
+    told = [name for name, known in others.items() if known and wanted and known != wanted]
+    if told:
+        return [f"{', '.join(sorted(told)[:3])} is what files say, and {wanted} what was named"]
+    return (
+        ["files of several models are fitted as one server: " + ", ".join(sorted(said)[:4])]
+        if named and len(set(others.values()) - {""}) > 1
+        else []
+    )
 
 
 def _print_fit(fitted: Fit, usual: dict[str, Any]) -> None:
@@ -217,7 +276,10 @@ def _print_advice(
 
     now = own_server.best_at(fitted, usual, step)
     chosen = "as promised" if given else "half as much again as the median; --tpot sets it"
-    print(f"\nWithin {_milliseconds(step)} a token ({chosen})")
+    print(
+        f"\nWithin {_milliseconds(step)} a token ({chosen}), at {usual['context']:,.0f} tokens of "
+        f"context and {usual['prompt_per_answer']:.3g} of prompt for each of the answer"
+    )
     if not now.batch:
         cli.print_text("  Not one sequence keeps within that time, or memory does not hold it.")
         return

@@ -219,6 +219,41 @@ def test_the_largest_batch_keeps_the_promise_and_one_more_breaks_it():
     assert own_server.largest_batch(found, known, 100) == scenario.room(known)
 
 
+def test_experts_are_no_straight_line():
+    """A mixture reads more experts with every sequence, until it has read them all."""
+    here = {"hardware": "H100 SXM", "model": "MiniMax-M2.5", "precision": "fp8"}
+    runs = [run(f"{b}x{p}", b, p, 500, 0.5, 0.0) for b in (1, 4, 16, 64) for p in (500, 2000)]
+    made = own_server.points(runs, **here)
+    made = [
+        replace(one, measured=one.memory_time / 0.7 + one.compute_time / 0.4 + 0.004)
+        for one in made
+    ]
+    found, known = own_server.fit(made), made[0].known
+    for step in (0.012, 0.02, 0.03):
+        batch = own_server.largest_batch(found, known, step)
+        assert found.predicted({**known, "batch": batch}) <= step
+        assert found.predicted({**known, "batch": batch + 1}) > step
+        now = own_server.best_at(found, known, step)
+        assert now.batch / now.throughput == pytest.approx(step, rel=0.03)
+    at = own_server.knee(found, known)
+    most = 1e9 / found.predicted({**known, "batch": 1e9})
+    assert at / found.predicted({**known, "batch": at}) == pytest.approx(most / 2, rel=1e-2)
+
+
+def test_a_point_that_the_fit_misses_is_named():
+    some = measured(0.7, 0.4, 0.004)
+    some[5] = replace(some[5], measured=1.5 * some[5].measured)
+    [said] = [one for one in own_server.fit(some).warnings if "far from the fit" in one]
+    assert "1 point of 16 lies far from the fit" in said and some[5].run.source in said
+    assert "slower" in said and "Do not carry" in said
+
+
+def test_guessed_tokens_are_no_steps():
+    guessed = replace(run(), notes=("speculative decoding: a step gives 2.6 tokens on average",))
+    [found] = own_server.points([guessed], **HERE)
+    assert found.why_not == own_server.GUESSED
+
+
 def test_changes_are_what_the_equations_say_of_the_changed_server():
     made = measured(0.7, 0.4, 0.004)
     found = own_server.fit(made)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -85,8 +86,10 @@ def test_a_server_is_read_held_against_its_floor_and_fitted(run, files):
 def test_a_person_reads_the_same(run, files):
     code, out, _ = run(*files, *SERVER, "--tpot", "30ms")
     assert code == 0 and "What the server adds, with intervals of 90 %" in out
+    head = "Llama 3.1 70B: weights in fp8, caches in fp8 (--cache), on 8 × H100 SXM; $1.30 per chip"
+    assert out.startswith(head) and "where --price says no other" in out
     assert "70% of the peak" in out and "Within 30 ms a token (as promised)" in out
-    assert out.count(".json") == len(LOADS)
+    assert sum(line.endswith(".json") for line in out.splitlines()) == len(LOADS)
     assert "twice the context" in out and "Half of what any batch could give" in out
     code, out, _ = run(*files, *SERVER, "--tpot", "12ms")
     assert code == 0 and "were measured: beyond them" not in out
@@ -119,11 +122,23 @@ def test_what_cannot_be_read_or_compared_is_named_and_the_rest_goes_on(run, file
     assert "fast.json" in out.partition("Not compared")[2] and "below its floor" in out
 
 
+def test_what_files_say_of_themselves_is_said_once(run, files):
+    for path in map(Path, files[:5]):
+        made = json.loads(path.read_text()) | {"spec_decode_acceptance_length": 2.6}
+        path.write_text(json.dumps(made))
+    code, out, _ = run(*files, *SERVER)
+    out = " ".join(out.split())
+    assert code == 0 and out.count("tokens are guessed ahead, so a step gives several (") == 1
+    assert "and 2 more)" in out and "Of the files speculative decoding" in out
+
+
 @pytest.mark.parametrize(
     "more, says",
     [
         (["--hardware", "H9000"], "There is no hardware 'H9000'"),
         (["--tpot", "soon"], "tpot_target must be a number"),
+        (["--tpot", "30"], "tpot_target needs its unit, as in 30 ms or 30 hours"),
+        (["--price", "2.50"], "device_price needs its unit, as in 2.50 $ per chip-hour"),
         (["--devices", "none"], "devices must be a number"),
         (["--plot", "mine.pdf"], "A plot's name ends in .svg or .png; got 'mine.pdf'."),
     ],
@@ -131,6 +146,17 @@ def test_what_cannot_be_read_or_compared_is_named_and_the_rest_goes_on(run, file
 def test_wrong_input_is_one_sentence(run, files, more, says):
     code, out, err = run(*files, *SERVER, *more)
     assert (code, out) == (2, "") and says in err and err.count("\n") == 1
+
+
+def test_files_of_another_model_are_noticed(run, files, tmp_path):
+    for path in map(Path, files):
+        made = json.loads(path.read_text()) | {"model_id": "MiniMax-M2.5"}
+        path.write_text(json.dumps(made))
+    code, out, _ = run(*files, *SERVER)
+    assert code == 0 and "MiniMax-M2.5 is what files say, and Llama 3.1 70B what was named" in out
+    code, out, _ = run(*files, "--hardware", "H100 SXM", "--precision", "fp8", "--cache", "bf16")
+    assert code == 0 and out.startswith("MiniMax-M2.5: weights in fp8, caches in bf16 (--cache)")
+    assert "what was named" not in out
 
 
 def test_nothing_to_read_says_why(run, tmp_path, files):
