@@ -62,6 +62,20 @@ def address(module_server):
     return address
 
 
+# Twenty frames in which an element does not move.
+STANDS_STILL = """(element) => new Promise((done) => {
+    let at = NaN, frames = 0;
+    const look = () => {
+      const now = element.getBoundingClientRect().top;
+      frames = now === at ? frames + 1 : 0;
+      at = now;
+      if (frames > 20) done();
+      else requestAnimationFrame(look);
+    };
+    look();
+})"""
+
+
 class Asked:
     """A page with one explorer that asks."""
 
@@ -92,7 +106,9 @@ class Asked:
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def guess_by_mouse(self) -> None:
-        mouse, box = self.page.mouse, self.figure.locator(".ex-surface").bounding_box()
+        surface = self.figure.locator(".ex-surface")
+        surface.evaluate(STANDS_STILL)  # the bar and sections above may still move it
+        mouse, box = self.page.mouse, surface.bounding_box()
         if not self.rings.count():
             mouse.click(box["x"] + box["width"] / 3, box["y"] + box["height"] / 2)
             return
