@@ -369,7 +369,7 @@ def _evaluate(formula: Formula, settings: dict[str, str], options: argparse.Name
     known, origin = _known(formula, settings, options)
     used = _computed(formula, known, origin)
     _complete(formula, known, origin)
-    _unused(formula, used, settings, origin)
+    _unused(formula, used, origin)
     value = formula(known)
     inputs = _all_inputs(formula, used, known, origin)
     notes = _notes(formula, known, origin, options, used)
@@ -409,7 +409,7 @@ def _sweep(formula: Formula, settings: dict[str, str], options: argparse.Namespa
         known, origin = _known(formula, {**settings, name: text}, options)
         used = _computed(formula, known, origin)
         _complete(formula, known, origin)
-        _unused(formula, used, settings, origin)
+        _unused(formula, used, origin)
         rows.append((known[quantity.name], formula(known)))
         said = _notes(formula, known, origin, options, used)
         notes += [note for note in said if note not in notes]
@@ -463,7 +463,7 @@ def _solve(formula: Formula, settings: dict[str, str], options: argparse.Namespa
     if quantity in formula.inputs:
         used = _computed(formula, known, origin, quantity.name)
         _complete(formula, known, origin, quantity.name)
-        _unused(formula, used, settings, origin)
+        _unused(formula, used, origin)
     roots = formula.roots(quantity.name, known)
     inputs = _all_inputs(formula, used, known, origin)
     solved = {**known, quantity.name: roots[-1]}
@@ -585,9 +585,7 @@ def _all_inputs(
     return found
 
 
-def _unused(
-    formula: Formula, used: Sequence[Formula], settings: dict[str, str], origin: dict[str, str]
-) -> None:
+def _unused(formula: Formula, used: Sequence[Formula], origin: dict[str, str]) -> None:
     """Refuse a value that nothing was computed from."""
     taken = {q.name for one in (formula, *used) for q in one.inputs} | {formula.gives.name}
     idle = [name for name, said in origin.items() if said == "given" and name not in taken]

@@ -265,9 +265,9 @@ def test_changes_are_what_the_equations_say_of_the_changed_server():
     step = served({**known, "batch": apart.batch, "prompt_per_answer": 0}, 0.7, 0.4, 0.004)
     assert step <= 0.0201 and apart.throughput == pytest.approx(apart.batch / step, rel=0.01)
     assert apart.gain == pytest.approx(apart.throughput / now.throughput)
-    twice = next((one for one in more if one.name.startswith("twice the chips")), None)
-    if twice:
-        assert twice.each == pytest.approx(twice.throughput / 16)
+    fixed = next(one for one in more if one.name.startswith("half the fixed"))
+    assert served({**known, "batch": fixed.batch}, 0.7, 0.4, 0.002) <= 0.0201
+    assert fixed.each == pytest.approx(fixed.throughput / 8)
     assert all(one.assumes for one in more)
     heavy = {**known, "total_parameters": 1e13}
     assert own_server.best_at(found, heavy, 0.02).throughput == 0

@@ -29,19 +29,8 @@ NAMED_BY = (
     "identifier",
 )
 FULL_NAMES = ("full name", "student name", "name")
-# Columns of ids that a school gives, which mean the same in every system; not "id", a system's own.
-SHARED = (
-    "sis user id",
-    "sis login id",
-    "username",
-    "login",
-    "id number",
-    "email address",
-    "email",
-    "e-mail",
-    "student id",
-    "sid",
-)
+# Columns of ids that a school gives, which mean the same in every system; not a system's own.
+SHARED = tuple(column for column in NAMED_BY if column not in ("id", "student", "identifier"))
 SYSTEMS = {
     "canvas": {"sis login id", "section"},
     "moodle": {"identifier", "id number", "full name"},

@@ -18,7 +18,6 @@ from one that a spreadsheet only saved in its own way.
 from __future__ import annotations
 
 import itertools
-import tempfile
 from pathlib import Path
 
 from handful.units import plural
@@ -41,8 +40,8 @@ def write(folder: Path, made: bytes) -> list[str]:
     """Write grades.csv; return a sentence where it had been edited, and keep that one beside it."""
     path, kept = folder / NAME, folder / WRITTEN
     notes: list[str] = []
-    edits = edits_of(kept, path) if path.exists() and kept.exists() else ""
-    changed = _totals_that_changed(folder, kept, made) if kept.exists() else ""
+    edits = _edits(kept, path) if path.exists() and kept.exists() else ""
+    before = _rows(kept)
     if edits:
         aside = next(name for name in _free_names(folder) if not name.exists())
         path.rename(aside)
@@ -54,25 +53,27 @@ def write(folder: Path, made: bytes) -> list[str]:
         notes.append(Passing(edited))
     tables.write_atomically(path, made)
     tables.write_atomically(kept, made)
+    changed = _totals_that_changed(folder, before, _rows(kept))
     return [*notes, *([Passing(changed)] if changed else [])]
 
 
-def _totals_that_changed(folder: Path, kept: Path, made: bytes) -> str:
+def _rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table of ours, none where it is not there or was damaged."""
+    try:
+        return tables.read(path, ["student", "total"])[0]
+    except tables.TableError:
+        return []
+
+
+def _totals_that_changed(
+    folder: Path, before: list[dict[str, str]], after: list[dict[str, str]]
+) -> str:
     """Return whose total is another than when the table was written last, "" where none is.
 
     Those that fell come first; all are in a table of their own.
     """
-    with tempfile.TemporaryDirectory() as name:
-        now = Path(name) / NAME
-        now.write_bytes(made)
-        try:
-            before, after = (tables.read(path, ["total"])[0] for path in (kept, now))
-            old, new = ({row["student"]: row["total"] for row in rows} for rows in (before, after))
-            scale = [
-                {row["out of"] for row in rows if row.get("out of")} for rows in (before, after)
-            ]
-        except (tables.TableError, KeyError):
-            return ""
+    old, new = ({row["student"]: row["total"] for row in rows} for rows in (before, after))
+    scale = [{row["out of"] for row in rows if row.get("out of")} for rows in (before, after)]
     rows = [
         (student, old[student], total)
         for student, total in new.items()
@@ -106,7 +107,7 @@ def _free_names(folder: Path):
     yield from (folder / f"grades-edited-{i}.csv" for i in itertools.count(2))
 
 
-def edits_of(before: Path, now: Path) -> str:
+def _edits(before: Path, now: Path) -> str:
     """Return what differs between two tables of grades; "" where they say the same."""
     if before.read_bytes() == now.read_bytes():
         return ""
