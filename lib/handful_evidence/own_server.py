@@ -57,7 +57,7 @@ class ServerError(ValueError):
 
 @dataclass(frozen=True)
 class Point:
-    """One measured point beside its floor.
+    """Hold one measured point beside its floor.
 
     `known` has the values of symbols for it (`batch` is the sequences that decode at a time, on
     average); `memory_time` and `compute_time` are seconds of a step at peak rates, the latter with
@@ -229,7 +229,7 @@ def _load(run: Run) -> tuple[float, float] | str:
 
 @dataclass(frozen=True)
 class Fit:
-    """What a server adds to its floor: three numbers, with intervals of 90 %.
+    """Hold what a server adds to its floor: three numbers, with intervals of 90 %.
 
     `intervals` are by the bootstrap over the points; `warnings` say what the points do not
     determine.  `draws` and `residuals` (logarithms of measured over predicted) make intervals of
@@ -462,7 +462,7 @@ def _bisected(is_beyond: Callable[[float], bool], low: float, high: float) -> fl
 
 @dataclass(frozen=True)
 class Change:
-    """A change to a server: what it is, what is assumed, and what it would give.
+    """Describe a change to a server: what is assumed, and what it would give.
 
     `throughput` is in tokens a second, `each` of them a chip, and `cost` in dollars a token (None
     without a price), at the service level; `gain` is `each` over that of the server as it is.

@@ -1,4 +1,4 @@
-"""What each benchmark of LLM servers calls its numbers, for ``result_files``.
+"""Name the numbers as each benchmark of LLM servers calls them, for ``result_files``.
 
 A reader takes the fields of one result and returns the values of a ``Run`` in SI units, by name;
 what else should be known it adds to the notes of the fields.
@@ -19,7 +19,7 @@ LONGEST = 120  # characters of a name that are shown
 
 
 class Unreadable(ValueError):
-    """What is wrong with a file or a run, in one sentence."""
+    """Say what is wrong with a file or a run, in one sentence."""
 
 
 class UnknownKind(Unreadable):

@@ -419,7 +419,7 @@ def test_canvas_points_that_are_not_the_assignments_are_named(tmp_path):
 
 
 def test_a_class_of_two_editions_gives_an_lms_one_scale(tmp_path):
-    """Whoever is left at another edition has no grade there until graded again."""
+    """Leave those at another edition without a grade there until they are graded again."""
     adjusted(tmp_path, "dan,total,to 9,")
     old = ADA | {"edition": "ffffffffffff"}
     made, notes = written(tmp_path, [old, BOB, CYN, DAN, EVE])

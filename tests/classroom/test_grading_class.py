@@ -762,7 +762,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, dask):
 def test_a_cluster_without_workers_says_so_once_and_goes_on_when_one_comes(
     tmp_path, stand_in, dask, monkeypatch
 ):
-    """There is none at first, and all die midway."""
+    """Begin with none, and kill all midway."""
     monkeypatch.setenv("HANDFUL_NAP", "0.05")
     begin, workers, said = time.monotonic(), [], []
 
@@ -804,7 +804,7 @@ def test_a_cluster_without_workers_says_so_once_and_goes_on_when_one_comes(
 def test_a_worker_of_a_cluster_that_stands_still_holds_up_nobody(
     tmp_path, stand_in, dask, monkeypatch
 ):
-    """What it had goes to another once the scheduler has noticed."""
+    """Give what it had to another once the scheduler has noticed."""
     monkeypatch.setenv("HANDFUL_NAP", "0.05")
     frozen, other = dask.worker(), dask.worker()
     stopped = []

@@ -47,7 +47,7 @@ _RULE = re.compile(
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a question's points or of the total.
+    """Change a question's points or the total.
 
     `kind` is "add", "set" or "excused"; the reason is shown to the student.
     """
@@ -86,7 +86,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Rule:
-    """What each day costs that has begun, and the most that lateness costs.
+    """Say what each day costs that has begun, and the most that lateness costs.
 
     Each is a share of all points of the assignment where `share` says so, else points.
     """
@@ -109,7 +109,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Late:
-    """How late a submission came, beyond its extension, and what that costs.
+    """Say how late a submission came, beyond its extension, and what that costs.
 
     `seconds` is None where the platform said only that it was late: that counts as one day, and as
     in time with an extension of the student's own.  `reason` is that of the rule, `granted` that of
@@ -152,7 +152,7 @@ class Late:
 
 @dataclass(frozen=True)
 class Adjustments:
-    """The rows of the table, by whom they concern."""
+    """Hold the rows of the table, by whom they concern."""
 
     everybody: tuple[Change, ...] = ()
     own: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
@@ -296,7 +296,7 @@ def read(
 
 
 class _Table:
-    """The rows read so far."""
+    """Collect the rows of the table, as they are read."""
 
     def __init__(self, assignment, known: Mapping[str, str]) -> None:
         self.assignment, self.known = assignment, known
