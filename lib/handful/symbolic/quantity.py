@@ -47,6 +47,7 @@ _WRITTEN = {
     "gpus": "GPUs",
     "hbm": "HBM",
     "kv": "KV",
+    "lora": "LoRA",
     "llama": "Llama",
     "moe": "MoE",
     "rl": "RL",
