@@ -29,6 +29,8 @@ from typing import TYPE_CHECKING, Any
 from handful import latency, scenario
 from handful.units import plural
 
+from .random32 import uniforms
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -46,6 +48,10 @@ FAR_OFF = 0.2  # of the logarithm of measured over fitted
 FAR = 1e7  # sequences, beyond all that anybody serves at a time
 GUESSED = "tokens are guessed ahead, so a step gives several"
 NAMES = ("memory_efficiency", "compute_efficiency", "fixed_time")
+LEAST = (1.0, 1.0, 0.0)  # of the factors: no efficiency above 1, no fixed time below 0
+PAIRS = tuple((i, j) for i in range(4) for j in range(i, 4))
+CHOSEN = ((0, 1, 2), (0, 1), (0, 2), (1, 2), (0,), (1,), (2,))
+ALIKE = 1e-12  # of a column's square, all that others leave of it: they are one and the same
 SPREAD = 1.5  # an efficiency whose interval's ends are further apart than this is not determined
 
 
@@ -305,12 +311,10 @@ def fit(found: Sequence[Point], seed: int = 0) -> Fit:
     shares, weight = parts / measured[:, None] * scale, np.ones(len(used))
     factors = np.ones(3)
     for _ in range(12):
-        factors = _factors(shares, weight)
+        factors = _factors(_products(shares, weight).sum(axis=0))
         weight = np.maximum(np.abs(np.log(shares @ factors)), 0.03) ** -0.5
-    draw = np.random.default_rng(seed)
-    made = np.array(
-        [_factors(shares, weight, draw.integers(len(used), size=len(used))) for _ in range(DRAWS)]
-    )
+    products = _products(shares, weight)
+    made = np.array([_factors(counts @ products) for counts in _resampled(len(used), seed)])
     factors, made = factors * scale, made * scale
     values = _named(factors)
     low, high = np.quantile(made, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
@@ -328,23 +332,80 @@ def fit(found: Sequence[Point], seed: int = 0) -> Fit:
     )
 
 
-def _factors(shares: np.ndarray, weight: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-    """Return what each part is multiplied with: 1 or more, and a fixed time of 0 or more.
+def _products(shares: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return what each point adds to the products of the columns with each other.
 
-    Least squares of relative errors; by a triangle of as many rows as there are columns, which
-    takes the same time for ten points and for ten thousand.
+    The columns are the three parts of a step and, last, what the least factors leave of 1.
     """
     import numpy as np
-    from scipy.optimize import nnls
 
-    if rows is not None:
-        shares, weight = shares[rows], weight[rows]
-    columns, least = shares * weight[:, None], np.array([1.0, 1.0, 0.0])
-    beside = np.column_stack([columns, weight * (1 - shares @ least)])
-    triangle = np.asarray(np.linalg.qr(beside, mode="r"))
-    more, _ = nnls(triangle[:3, :3], triangle[:3, 3])
-    found: np.ndarray = least + more
-    return found
+    columns = np.column_stack([shares, 1 - shares @ LEAST]) * weight[:, None]
+    return np.stack([columns[:, i] * columns[:, j] for i, j in PAIRS], axis=1)
+
+
+def _factors(products: np.ndarray) -> np.ndarray:
+    """Return what each part is multiplied with: 1 or more, and a fixed time of 0 or more.
+
+    Least squares of relative errors: of the sets of parts whose factors come out above their least,
+    the one with the smallest error.
+    """
+    import numpy as np
+
+    total = dict(zip(PAIRS, map(float, products), strict=True))
+    best, more = total[3, 3], [0.0, 0.0, 0.0]
+    for chosen in CHOSEN:
+        solved = _solved(total, chosen)
+        if solved is None or min(solved) < 0:
+            continue
+        error = total[3, 3] - sum(
+            value * total[i, 3] for i, value in zip(chosen, solved, strict=True)
+        )
+        if error < best:
+            best, more = error, [0.0, 0.0, 0.0]
+            for i, value in zip(chosen, solved, strict=True):
+                more[i] = value
+    return np.array(more) + LEAST
+
+
+def _solved(total: Mapping[tuple[int, int], float], chosen: Sequence[int]) -> list[float] | None:
+    """Return the least squares of some columns, by Cholesky; None where they are one and the same.
+
+    The columns are brought to the same length first.
+    """
+    size = [math.sqrt(total[i, i]) for i in chosen]
+    if not all(size):
+        return None
+    lower: list[list[float]] = []
+    right: list[float] = []
+    for row, i in enumerate(chosen):
+        found: list[float] = []
+        for column, j in enumerate(chosen[: row + 1]):
+            rest = total[min(i, j), max(i, j)] / (size[row] * size[column]) - sum(
+                found[k] * (lower[column][k] if column < row else found[k]) for k in range(column)
+            )
+            if column < row:
+                found.append(rest / lower[column][column])
+            elif rest > ALIKE:
+                found.append(math.sqrt(rest))
+            else:
+                return None
+        lower.append(found)
+        rest = total[i, 3] / size[row] - sum(found[k] * right[k] for k in range(row))
+        right.append(rest / found[row])
+    solved = right[:]
+    for row in reversed(range(len(chosen))):
+        later = sum(lower[k][row] * solved[k] for k in range(row + 1, len(chosen)))
+        solved[row] = (solved[row] - later) / lower[row][row]
+    return [value / size[row] for row, value in enumerate(solved)]
+
+
+def _resampled(count: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield how often each point is drawn, for each set of the bootstrap."""
+    import numpy as np
+
+    for k in range(DRAWS):
+        drawn = (uniforms(seed * DRAWS + k, count) * count).astype(int)
+        yield np.bincount(drawn, minlength=count).astype(float)
 
 
 def _named(factors: Sequence[float]) -> dict[str, float]:
