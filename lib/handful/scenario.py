@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from numbers import Real
@@ -140,6 +141,19 @@ PRECISIONS: list[dict[str, Any]] = [
 ]
 
 # Bytes of one number, for weights or caches whose precision is not that of the arithmetic.
+# Last words of a model's name that say how it was trained or stored, or when: the shape stays.
+SAME_SHAPE = frozenset(
+    "instruct chat it base hf thinking fp8 fp4 nvfp4 mxfp4 bf16 int4 int8 awq gptq w4a16 w8a8".split()
+)
+# Later releases in the shape of an earlier one, as their config.json has it.
+SAME_AS = {
+    "deepseek r1": "deepseek v3",
+    "deepseek v3.1": "deepseek v3",
+    "kimi k2.5": "kimi k2",
+    "llama 3 8b": "llama 3.1 8b",
+    "llama 3 70b": "llama 3.1 70b",
+    "llama 3.3 70b": "llama 3.1 70b",
+}
 WIDTHS = {"bf16": 2, "fp8": 1, "int8": 1, "fp4": 0.5, "int4": 0.5}
 WHOLE = ("int8", "int4")
 
@@ -396,8 +410,8 @@ def choose(kind: str, name: str | shapes.Shape) -> dict[str, Any]:
     kind : str
         "hardware", "model" or "precision".
     name : str or handful.shapes.Shape
-        A row's name, whatever its capitals and hyphens, or its first words where no other begins
-        with them; as a model also a shape, or the path of a config.json or of its folder.
+        A row's name, whatever its capitals, hyphens and last words that change no shape ("Instruct",
+        "FP8"), or its first words where no other begins with them; as a model also a shape, or the path of a config.json or of its folder.
 
     Raises ScenarioError where there is no such row, or several; ShapeError where a config.json
     cannot be read.
@@ -447,7 +461,16 @@ def _model_of(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return _model_of(text).lower().replace("-", " ").replace("_", " ")
+    """Return a name as it is compared: without owner, hyphens and words that change no shape.
+
+    >>> _folded("meta-llama/Llama-3.3-70B-Instruct-FP8"), _folded("Kimi-K2-Instruct-0905")
+    ('llama 3.1 70b', 'kimi k2')
+    """
+    words = re.split(r"[ _-]", _model_of(text).lower())
+    while len(words) > 1 and (words[-1] in SAME_SHAPE or re.fullmatch(r"\d{4}", words[-1])):
+        words.pop()
+    name = " ".join(words)
+    return SAME_AS.get(name, name)
 
 
 def values(

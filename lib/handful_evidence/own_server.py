@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from handful import latency, scenario
-from handful.units import plural
+from handful.units import format_value, plural
 
 from .random32 import uniforms
 
@@ -224,8 +224,8 @@ def _load(run: Run) -> tuple[float, float] | str:
     batch = rate * decoding
     if run.concurrency is not None and batch > 1.05 * run.concurrency:
         return (
-            f"{batch:.1f} sequences would decode at a time by its throughput, more than the "
-            f"{run.concurrency:g} in flight: fields are mixed, or tokens come several at a time"
+            f"{format_value(batch, '1', 3)} sequences would decode at a time by its throughput, "
+            f"more than the {format_value(run.concurrency, '1', 3)} in flight: fields are mixed, or tokens come several at a time"
         )
     return max(batch, min(1.0, run.concurrency or 1.0)), step
 
@@ -413,6 +413,10 @@ def _named(factors: Sequence[float]) -> dict[str, float]:
     return dict(zip(NAMES, (1 / reading, 1 / computing, fixed), strict=True))
 
 
+def _share(value: float) -> str:
+    return format_value(value, "%", 2)
+
+
 def _missed(used: Sequence[Point], residuals: np.ndarray) -> list[str]:
     """Return a sentence about points that the fit misses by a fifth or more."""
     far = sorted(
@@ -422,8 +426,9 @@ def _missed(used: Sequence[Point], residuals: np.ndarray) -> list[str]:
     if not far:
         return []
     told = [
-        f"{one.run.source} {abs(math.expm1(r)):.0%} {'slower' if r > 0 else 'faster'} "
-        f"({one.known['batch']:.3g} × {one.known['context']:,.0f} tokens)"
+        f"{one.run.source} {_share(abs(math.expm1(r)))} {'slower' if r > 0 else 'faster'} "
+        f"({format_value(one.known['batch'], '1', 3)} × "
+        f"{format_value(one.known['context'], 'token', 3)})"
         for r, one in far[:3]
     ]
     return [
@@ -454,8 +459,8 @@ def _undetermined(used: Sequence[Point], intervals: Mapping[str, tuple[float, fl
         if high > SPREAD * low:
             what = "reading" if name == "memory_efficiency" else "arithmetic"
             found.append(
-                f"The efficiency of {what} lies anywhere between {low:.0%} and {high:.0%}: the "
-                "points do not determine it."
+                f"The efficiency of {what} lies anywhere between {_share(low)} and {_share(high)}: "
+                "the points do not determine it."
             )
     for name in NAMES[:2]:
         low, _ = intervals[name]
