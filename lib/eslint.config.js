@@ -37,6 +37,7 @@ export default [
       globals: {
         ...globals.browser,
         MEASURE_MARK: "readonly",
+        RUNS_MARK: "readonly",
         MEASURE_WORKER_MARK: "readonly",
         FORM_MARK: "readonly",
         GUESS_MARK: "readonly",

@@ -13,6 +13,7 @@
 //   schematic.js               steps of schematics; asked for by pages that have some
 //   python.js                  cells that run in the page; asked for on a click
 //   measure.js                 measures the reader's machine; asked for on a click
+//   runs.js                    reads result files of servers; asked for by the page that has a place
 //   measure/worker.js          what does it, in a folder of its own (hosting.py says why)
 //   explorer.js, explorer.css  one module for anywidget: export default { render }
 //   katex/                     its style sheet and woff2 fonts
@@ -51,6 +52,7 @@ const entries = {
   python: 'export * from "./python/cells.js";',
   "measure/worker": 'import "./measure/worker.js";',
   measure: 'export * from "./measure/measure.js";',
+  runs: 'export * from "./runs/runs.js";',
   handful: 'import "./web/theme.css"; import "./web/theme_controls.js"; import "./web/site.js";',
   explorer: 'export { default } from "../handful_explorers/web/explorer.js";',
 };

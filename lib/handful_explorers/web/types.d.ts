@@ -447,6 +447,7 @@ interface PlayedSchedule extends Played {
 // --- what browsers and the build add ---
 
 declare const MEASURE_MARK: string;
+declare const RUNS_MARK: string;
 declare const MEASURE_WORKER_MARK: string;
 declare const FORM_MARK: string;
 declare const GUESS_MARK: string;

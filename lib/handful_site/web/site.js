@@ -19,7 +19,15 @@ import { watchWideBoxes } from "./scrollable_boxes.js";
 import { mountTabGroups } from "./tab_groups.js";
 import { offerPython } from "../python/offer.js";
 import "../measure/measure.css";
-import { label, lacks, rows, store } from "../../handful_explorers/web/scenario.js";
+import "../runs/runs.css";
+import {
+  label,
+  lacks,
+  readRent,
+  rentProblem,
+  rows,
+  store,
+} from "../../handful_explorers/web/scenario.js";
 import "./search/search_dialog.js";
 import { strangers } from "../../handful_explorers/web/state.js";
 import { mountWhere } from "./conditions.js";
@@ -161,6 +169,27 @@ function fetchForm() {
       .catch((error) => console.warn(`The form could not start: ${error.message}`));
 }
 
+// The place for result files is on one page, and its script comes when the place comes near.
+function fetchRuns() {
+  /** @type {HTMLElement | null} */
+  const place = document.querySelector("#runs");
+  if (!place) return;
+  const near = new IntersectionObserver(
+    ([{ isIntersecting }]) => {
+      if (!isIntersecting) return;
+      near.disconnect();
+      import(new URL(`./runs.js?v=${RUNS_MARK}`, import.meta.url).href)
+        .then(({ start }) => {
+          place.querySelector(".runs-still")?.remove();
+          start(place, { store, rows, label, lacks, readRent, rentProblem });
+        })
+        .catch((error) => console.warn(`Result files cannot be read: ${error.message}`));
+    },
+    { rootMargin: "600px" },
+  );
+  near.observe(place);
+}
+
 // What needs the whole text: figures, and the numbers within it.
 function fill() {
   /** @type {HTMLElement[]} */
@@ -172,6 +201,7 @@ function fill() {
   offerPython();
   offerMeasurement();
   fetchForm();
+  fetchRuns();
   mountWhere();
   showBar(
     strangers(

@@ -1,0 +1,46 @@
+"""Make the place for a server's result files in the page, and its data (runs.js)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from handful import latency, scenario
+from handful_explorers.tables import Part
+from handful_explorers.tables.own_server import public_run
+
+
+def page_data() -> dict[str, Any]:
+    """Return what own_server.js needs of the packages: formulas as trees, and names.
+
+    >>> sorted(page_data())
+    ['example', 'same_as', 'same_shape', 'trees', 'widths']
+    """
+    return {
+        "trees": {
+            "reading": latency.memory_time.tree(),
+            "arithmetic": latency.compute_time.tree(),
+            "weights": latency.weight_memory.tree(),
+            "fits": latency.batch_that_fits.tree(),
+        },
+        "widths": scenario.WIDTHS,
+        "same_shape": sorted(scenario.SAME_SHAPE),
+        "same_as": scenario.SAME_AS,
+        "example": {"name": "public-run.csv", "text": public_run()},
+    }
+
+
+def place() -> Part:
+    """Return the place: scripts put the form and the results there; a word for readers without.
+
+    >>> "handful runs" in place().text
+    True
+    """
+    text = json.dumps(page_data(), separators=(",", ":")).replace("<", "\\u003c")
+    return Part(
+        '<div class="runs" id="runs">'
+        '<p class="runs-still">On the site, with scripts, result files that are dropped here are '
+        "read by the page and held against their floor. The command <code>handful runs</code> "
+        "does the same.</p>"
+        f'<script type="application/json" id="runs-data">{text}</script></div>'
+    )

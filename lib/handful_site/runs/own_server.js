@@ -1,0 +1,612 @@
+// Holds a server's runs against the floor and fits what lies between: the twin of own_server.py,
+// which says what each part means.  The formulas come with the page, as trees.
+import { mulberry32 } from "../../handful_explorers/web/random.js";
+import { compile } from "../../handful_explorers/web/tree.js";
+import { formatValue, plural } from "../../handful_explorers/web/units.js";
+
+/**
+ * @typedef {import("./result_files.js").Run} Run
+ * @typedef {object} Data what the page has from own_server.py
+ * @property {{ reading: Tree, arithmetic: Tree, weights: Tree, fits: Tree }} trees
+ * @property {Record<string, number>} widths bytes of a number, by precision
+ * @property {string[]} same_shape last words of a model's name that change no shape
+ * @property {Record<string, string>} same_as
+ * @typedef {object} Choices what the reader says of the server; empty where files say it
+ * @property {string} hardware
+ * @property {string} model
+ * @property {string} precision
+ * @property {string} weights
+ * @property {string} cache
+ * @property {boolean} apart other chips work through prompts
+ * @property {SymbolValues} overrides
+ * @typedef {object} Point as Point of own_server.py
+ * @property {Run} run
+ * @property {SymbolValues} known
+ * @property {number} measured
+ * @property {number} memoryTime
+ * @property {number} computeTime
+ * @property {number} floor
+ * @property {string} whyNot
+ * @typedef {object} Fit
+ * @property {number[]} factors of reading and arithmetic, and the fixed time
+ * @property {Record<string, number>} values
+ * @property {Record<string, Pair>} intervals
+ * @property {number} count
+ * @property {string[]} warnings
+ * @property {number[][]} draws
+ * @property {number[]} residuals
+ * @typedef {object} Change
+ * @property {string} name
+ * @property {string} assumes
+ * @property {number} batch
+ * @property {number} throughput
+ * @property {number} each
+ * @property {number | null} cost
+ * @property {number} gain
+ */
+
+const FEWEST = 4,
+  DRAWS = 400,
+  LEVEL = 0.9,
+  ALLOWED = 0.98,
+  FAR_OFF = 0.2,
+  FAR = 1e7,
+  SPREAD = 1.5,
+  ALIKE = 1e-12,
+  LEAST = [1, 1, 0];
+export const NAMES = ["memory_efficiency", "compute_efficiency", "fixed_time"];
+const BELOW =
+    "below its floor: fewer chips, other weights or a shorter context than stated, or several " +
+    "tokens a step",
+  GUESSED = "tokens are guessed ahead, so a step gives several";
+
+export class ServerError extends Error {}
+
+/**
+ * The formulas of a page, compiled.
+ *
+ * @param {Data} data
+ */
+export function formulasOf({ trees }) {
+  const [reading, arithmetic, weights, fits] = [
+    trees.reading,
+    trees.arithmetic,
+    trees.weights,
+    trees.fits,
+  ].map(compile);
+  /** @param {SymbolValues} known */
+  const holds = (known) => weights(known) <= known.devices * known.memory_capacity;
+  return {
+    /**
+     * Seconds of reading and of arithmetic, prompts included, at peak rates.
+     *
+     * @type {(known: SymbolValues) => Pair}
+     */
+    times: (known) => [reading(known), arithmetic(known) * (1 + known.prompt_per_answer)],
+    holds,
+    /** @param {SymbolValues} known */
+    room: (known) => (holds(known) ? Math.floor(fits(known)) : 0),
+  };
+}
+
+/** @typedef {ReturnType<typeof formulasOf>} Formulas */
+
+/**
+ * @param {string} text
+ * @param {Pick<Data, "same_shape" | "same_as">} data
+ */
+function folded(text, { same_shape, same_as }) {
+  const words = text
+    .slice(text.lastIndexOf("/") + 1)
+    .toLowerCase()
+    .split(/[ _-]/);
+  while (
+    words.length > 1 &&
+    (same_shape.includes(words[words.length - 1]) || /^\d{4}$/.test(words[words.length - 1]))
+  )
+    words.pop();
+  const name = words.join(" ");
+  return Object.hasOwn(same_as, name) ? same_as[name] : name;
+}
+
+/**
+ * The name of the row that a name means, as scenario.choose finds it; nothing where there is none,
+ * or several.
+ *
+ * @param {{ name: string }[]} rows
+ * @param {string} text
+ * @param {Pick<Data, "same_shape" | "same_as">} data
+ */
+export function choose(rows, text, data) {
+  const wanted = folded(text.trim(), data),
+    names = rows.map(({ name }) => name),
+    found = names.find((name) => folded(name, data) === wanted);
+  if (found !== undefined) return found;
+  const begun = names.filter((name) => folded(name, data).startsWith(`${wanted} `));
+  return begun.length === 1 ? begun[0] : "";
+}
+
+/**
+ * A chip out of a file's label: a runner may be called b200-dgxc_3.
+ *
+ * @param {{ name: string }[]} rows
+ * @param {string} label
+ * @param {Data} data
+ */
+export const chipOf = (rows, label, data) =>
+  choose(rows, label, data) || choose(rows, label.split(/[-_]/)[0], data);
+
+/**
+ * The sequences that decode at a time and seconds a step, by Little's law; or what is missing.
+ *
+ * @param {Run} run
+ * @returns {Pair | string}
+ */
+function loadOf(run) {
+  const { concurrency, time_per_output_token: step, output_tokens: answer } = run;
+  if (run.notes.some((note) => note.startsWith("speculative decoding"))) return GUESSED;
+  if (step === null) return "no time per output token";
+  if (answer === null) return "no length of answers";
+  const decoding = Math.max(answer - 1, 1) * step;
+  let rate = run.request_throughput || (run.output_throughput && run.output_throughput / answer);
+  if (!rate) {
+    if (concurrency === null) return "no throughput and no requests in flight";
+    rate = concurrency / (decoding + (run.time_to_first_token ?? 0));
+  }
+  const batch = rate * decoding;
+  if (concurrency !== null && batch > 1.05 * concurrency)
+    return (
+      `${formatValue(batch, "1", 3)} sequences would decode at a time by its throughput, more ` +
+      `than the ${formatValue(concurrency, "1", 3)} in flight: fields are mixed, or tokens come ` +
+      "several at a time"
+    );
+  return [Math.max(batch, Math.min(1, concurrency || 1)), step];
+}
+
+/**
+ * Each run beside its floor.
+ *
+ * @param {Run[]} runs
+ * @param {(run: Run) => SymbolValues} baseOf values of symbols for the run's chip and model
+ * @param {Formulas} formulas
+ * @param {boolean} apart
+ * @returns {Point[]}
+ */
+export function pointsOf(runs, baseOf, { times }, apart) {
+  return runs.map((run) => {
+    const load = loadOf(run);
+    if (typeof load === "string")
+      return {
+        run,
+        known: {},
+        measured: NaN,
+        memoryTime: NaN,
+        computeTime: NaN,
+        floor: NaN,
+        whyNot: load,
+      };
+    const [batch, measured] = load,
+      prompt = run.input_tokens ?? 0,
+      answer = run.output_tokens || 1,
+      // A request alone shares its steps with no prompt.
+      alone = apart || (run.concurrency || 2) <= 1,
+      known = {
+        ...baseOf(run),
+        context: prompt + answer / 2,
+        batch,
+        prompt_per_answer: alone ? 0 : prompt / answer,
+      },
+      [memoryTime, computeTime] = times(known),
+      floor = Math.max(memoryTime, computeTime),
+      whyNot = measured < ALLOWED * floor ? BELOW : "";
+    return { run, known, measured, memoryTime, computeTime, floor, whyNot };
+  });
+}
+
+// --- the fit ---
+
+// Products of the four columns with each other, in the order 00 01 02 03 11 12 13 22 23 33.
+const PLACE = [
+    [0, 1, 2, 3],
+    [1, 4, 5, 6],
+    [2, 5, 7, 8],
+    [3, 6, 8, 9],
+  ],
+  CHOSEN = [[0, 1, 2], [0, 1], [0, 2], [1, 2], [0], [1], [2]];
+
+/**
+ * @param {ArrayLike<number>} total
+ * @param {number[]} chosen
+ * @returns {number[] | null}
+ */
+function solved(total, chosen) {
+  const size = chosen.map((i) => Math.sqrt(total[PLACE[i][i]]));
+  if (!size.every(Boolean)) return null;
+  /** @type {number[][]} */
+  const lower = [],
+    /** @type {number[]} */
+    right = [];
+  for (const [row, i] of chosen.entries()) {
+    /** @type {number[]} */
+    const found = [];
+    for (let column = 0; column <= row; column++) {
+      let rest = 0;
+      for (let k = 0; k < column; k++)
+        rest += found[k] * (column < row ? lower[column][k] : found[k]);
+      rest = total[PLACE[i][chosen[column]]] / (size[row] * size[column]) - rest;
+      if (column < row) found.push(rest / lower[column][column]);
+      else if (rest > ALIKE) found.push(Math.sqrt(rest));
+      else return null;
+    }
+    lower.push(found);
+    let taken = 0;
+    for (let k = 0; k < row; k++) taken += found[k] * right[k];
+    right.push((total[PLACE[i][3]] / size[row] - taken) / found[row]);
+  }
+  const out = [...right];
+  for (let row = chosen.length - 1; row >= 0; row--) {
+    let later = 0;
+    for (let k = row + 1; k < chosen.length; k++) later += lower[k][row] * out[k];
+    out[row] = (out[row] - later) / lower[row][row];
+  }
+  return out.map((value, row) => value / size[row]);
+}
+
+/** @param {ArrayLike<number>} total */
+function factorsOf(total) {
+  let best = total[9],
+    more = [0, 0, 0];
+  for (const chosen of CHOSEN) {
+    const found = solved(total, chosen);
+    if (!found || Math.min(...found) < 0) continue;
+    const error = total[9] - found.reduce((sum, v, k) => sum + v * total[PLACE[chosen[k]][3]], 0);
+    if (error < best) {
+      best = error;
+      more = [0, 0, 0];
+      chosen.forEach((i, k) => (more[i] = found[k]));
+    }
+  }
+  return more.map((value, i) => value + LEAST[i]);
+}
+
+/**
+ * As NumPy's: straight between the two nearest.
+ *
+ * @param {number[] | Float64Array} values
+ * @param {number} share
+ */
+function quantile(values, share) {
+  const sorted = Float64Array.from(values).sort(),
+    place = (sorted.length - 1) * share,
+    low = Math.floor(place),
+    high = Math.min(low + 1, sorted.length - 1);
+  return sorted[low] + (sorted[high] - sorted[low]) * (place - low);
+}
+const ENDS = [(1 - LEVEL) / 2, (1 + LEVEL) / 2];
+
+/** @param {number[]} values */
+const median = (values) => quantile(values, 0.5);
+
+/**
+ * What the server adds to its floor.
+ *
+ * @param {Point[]} points
+ * @returns {Fit}
+ */
+export function fit(points) {
+  const used = points.filter((one) => !one.whyNot),
+    n = used.length;
+  if (n < FEWEST)
+    throw new ServerError(
+      `A fit needs ${FEWEST} points that can be used; there ${n === 1 ? "is" : "are"} ${n}.`,
+    );
+  const scale = [1, 1, median(used.map(({ measured }) => measured))],
+    // three columns and what the least factors leave of 1, row after row
+    shares = new Float64Array(4 * n);
+  used.forEach(({ memoryTime, computeTime, measured }, k) => {
+    const row = [memoryTime / measured, computeTime / measured, scale[2] / measured];
+    shares.set(row, 4 * k);
+    shares[4 * k + 3] = 1 - (row[0] + row[1]);
+  });
+  const weight = new Float64Array(n).fill(1),
+    products = new Float64Array(10 * n),
+    total = new Float64Array(10),
+    counts = new Float64Array(n).fill(1);
+  const multiply = () => {
+    for (let k = 0; k < n; k++) {
+      const w = weight[k] ** 2;
+      for (let i = 0, at = 10 * k; i < 4; i++)
+        for (let j = i; j < 4; j++) products[at++] = w * shares[4 * k + i] * shares[4 * k + j];
+    }
+  };
+  const sum = () => {
+    total.fill(0);
+    for (let k = 0, at = 0; k < n; k++, at += 10) {
+      const times = counts[k];
+      if (times) for (let i = 0; i < 10; i++) total[i] += times * products[at + i];
+    }
+    return factorsOf(total);
+  };
+  let factors = LEAST;
+  for (let turn = 0; turn < 12; turn++) {
+    multiply();
+    factors = sum();
+    for (let k = 0; k < n; k++) {
+      const at = 4 * k,
+        fitted =
+          shares[at] * factors[0] + shares[at + 1] * factors[1] + shares[at + 2] * factors[2];
+      weight[k] = Math.max(Math.abs(Math.log(fitted)), 0.03) ** -0.5;
+    }
+  }
+  multiply();
+  /** @type {number[][]} */
+  const draws = [];
+  for (let d = 0; d < DRAWS; d++) {
+    const draw = mulberry32(d);
+    counts.fill(0);
+    for (let k = 0; k < n; k++) counts[Math.floor(draw() * n)] += 1;
+    draws.push(sum().map((value, i) => value * scale[i]));
+  }
+  factors = factors.map((value, i) => value * scale[i]);
+  const residuals = used.map(({ memoryTime, computeTime, measured }) =>
+    Math.log(measured / (memoryTime * factors[0] + computeTime * factors[1] + factors[2])),
+  );
+  /** @type {Record<string, Pair>} */
+  const intervals = {};
+  /** @type {Record<string, number>} */
+  const values = {};
+  NAMES.forEach((name, i) => {
+    const ends = ENDS.map((share) =>
+      quantile(
+        draws.map((one) => one[i]),
+        share,
+      ),
+    );
+    values[name] = i < 2 ? 1 / factors[i] : factors[i];
+    intervals[name] = /** @type {Pair} */ (i < 2 ? ends.map((end) => 1 / end).reverse() : ends);
+  });
+  const warnings = [...undetermined(used, intervals), ...missed(used, residuals)];
+  return { factors, values, intervals, count: n, warnings, draws, residuals };
+}
+
+/** @param {number} value */
+const share = (value) => formatValue(value, "%", 2);
+
+/**
+ * @param {Point[]} used
+ * @param {number[]} residuals
+ */
+function missed(used, residuals) {
+  const far = residuals
+    .map((r, k) => ({ r, one: used[k] }))
+    .filter(({ r }) => Math.abs(r) > FAR_OFF)
+    .sort((a, b) => Math.abs(b.r) - Math.abs(a.r));
+  if (!far.length) return [];
+  const told = far
+    .slice(0, 3)
+    .map(
+      ({ r, one }) =>
+        `${one.run.source} ${share(Math.abs(Math.expm1(r)))} ${r > 0 ? "slower" : "faster"} ` +
+        `(${formatValue(one.known.batch, "1", 3)} × ${formatValue(one.known.context, "token", 3)})`,
+    );
+  return [
+    `${plural(far.length, "point")} of ${used.length} ${far.length === 1 ? "lies" : "lie"} far ` +
+      `from the fit: ${told.join("; ")}${far.length > 3 ? " …" : ""}.  Do not carry the fit to ` +
+      "such loads.",
+  ];
+}
+
+/**
+ * @param {Point[]} used
+ * @param {Record<string, Pair>} intervals
+ */
+function undetermined(used, intervals) {
+  const found = [];
+  /** @param {string} name */
+  const ratio = (name) => {
+    let [low, high] = [Infinity, 0];
+    for (const { known } of used) {
+      low = Math.min(low, known[name]);
+      high = Math.max(high, known[name]);
+    }
+    return high / low;
+  };
+  if (ratio("batch") < 2)
+    found.push(
+      "All points are of much the same batch, so that fixed time and reading of weights cannot " +
+        "be told apart: measure at 1 and at many requests in flight.",
+    );
+  if (ratio("context") < 1.5)
+    found.push(
+      "All points are of much the same context, where a step grows with the batch in one way " +
+        "only: reading, arithmetic and fixed time cannot be told apart, and predictions hold at " +
+        "this context.  Measure with short and with long prompts.",
+    );
+  const named = NAMES.slice(0, 2).map((name) => ({
+    ends: intervals[name],
+    what: name === "memory_efficiency" ? "reading" : "arithmetic",
+  }));
+  for (const {
+    ends: [low, high],
+    what,
+  } of named)
+    if (high > SPREAD * low)
+      found.push(
+        `The efficiency of ${what} lies anywhere between ${share(low)} and ${share(high)}: the ` +
+          "points do not determine it.",
+      );
+  for (const {
+    ends: [low],
+    what,
+  } of named)
+    if (low > 0.99)
+      found.push(
+        `The efficiency of ${what} is at its limit, where an interval says nothing: something ` +
+          "else grows as it does.",
+      );
+  if (used.length < 3 * FEWEST)
+    found.push(`The fit is from ${plural(used.length, "point")}; more would narrow it.`);
+  return found;
+}
+
+// --- what follows ---
+
+/**
+ * Predictions of a fit, and what a server could give.
+ *
+ * @param {Fit} found
+ * @param {Formulas} formulas
+ */
+export function predictor({ factors, draws, residuals, count }, { times, holds, room }) {
+  // What a fit leaves is less than what it misses on a new point, by its three numbers.
+  const inflated = residuals.map((r) =>
+    Math.exp(r * Math.sqrt(count / Math.max(count - 3, 1))),
+  );
+  /**
+   * @param {SymbolValues} known
+   * @param {number} [fixed] the share of the fixed time that is left
+   */
+  function predicted(known, fixed = 1) {
+    const [reading, computing] = times(known);
+    return reading * factors[0] + computing * factors[1] + factors[2] * fixed;
+  }
+  /**
+   * @param {SymbolValues} known
+   * @returns {Pair}
+   */
+  function interval(known) {
+    const [reading, computing] = times(known),
+      steps = draws.map(
+        (one, k) =>
+          (one[0] * reading + one[1] * computing + one[2]) * inflated[k % inflated.length],
+      );
+    return /** @type {Pair} */ (ENDS.map((end) => quantile(steps, end)));
+  }
+  /** @param {SymbolValues} known */
+  function knee(known) {
+    const at = (/** @type {number} */ batch) => batch / predicted({ ...known, batch }),
+      most = at(FAR);
+    if (most > 0.5 * FAR * (1 / predicted({ ...known, batch: 1 }))) return Infinity;
+    return bisected((batch) => at(batch) >= most / 2, 1, FAR);
+  }
+  /**
+   * @param {SymbolValues} known
+   * @param {number} step
+   * @param {number} [fixed]
+   */
+  function largestBatch(known, step, fixed = 1) {
+    const most = Math.min(room(known), FAR),
+      late = (/** @type {number} */ batch) => predicted({ ...known, batch }, fixed) > step;
+    if (most < 1 || late(1)) return 0;
+    return Math.floor(late(most) ? bisected(late, 1, most) : most);
+  }
+  /**
+   * @param {string} name
+   * @param {string} assumes
+   * @param {SymbolValues} known
+   * @param {number} step
+   * @param {Change | null} now
+   * @param {number} [fixed]
+   * @returns {Change}
+   */
+  function change(name, assumes, known, step, now, fixed = 1) {
+    const batch = holds(known) ? largestBatch(known, step, fixed) : 0,
+      throughput = batch ? batch / predicted({ ...known, batch }, fixed) : 0,
+      price = known.device_price,
+      cost = price && throughput ? (known.devices * price) / throughput : null,
+      each = throughput / known.devices;
+    return {
+      name,
+      assumes,
+      batch,
+      throughput,
+      each,
+      cost,
+      gain: now ? (now.each ? each / now.each : 0) : 1,
+    };
+  }
+  /**
+   * The server as it is, and the changes that help most within a time a token.
+   *
+   * @param {SymbolValues} known
+   * @param {number} step
+   */
+  function changes(known, step) {
+    const now = change("as it is", "", known, step, null),
+      byte = known.bytes_per_parameter;
+    /** @type {[string, string, SymbolValues, number?][]} */
+    const tried = [
+      [
+        `weights in ${formatValue(4 * byte, "1")} bits instead of ${formatValue(8 * byte, "1")}`,
+        "the same efficiencies, arithmetic at the same rate, and answers as good",
+        { ...known, bytes_per_parameter: byte / 2 },
+      ],
+      [
+        "caches in half the bytes",
+        "the same efficiencies, and answers as good",
+        {
+          ...known,
+          kv_bytes_per_token: known.kv_bytes_per_token / 2,
+          window_cache_memory: known.window_cache_memory / 2,
+        },
+      ],
+      [
+        "half the fixed time of a step",
+        "what the server does between steps, and in each layer whatever its size, is halved",
+        known,
+        0.5,
+      ],
+      [
+        "twice the chips for one copy of the model",
+        "reading and arithmetic shared by twice as many, the same fixed time; more messages " +
+          "between chips are not counted",
+        { ...known, devices: 2 * known.devices },
+      ],
+    ];
+    if (known.devices > 1)
+      tried.push([
+        "half the chips for one copy of the model",
+        "reading and arithmetic shared by half as many, the same fixed time",
+        { ...known, devices: known.devices / 2 },
+      ]);
+    if (known.prompt_per_answer)
+      tried.push([
+        "prompts on chips of their own",
+        "those chips are not counted; decoding steps carry no prompts",
+        { ...known, prompt_per_answer: 0 },
+      ]);
+    const best = tried
+      .map(([name, why, values, fixed]) => change(name, why, values, step, now, fixed))
+      .filter(({ gain }) => gain > 1.01)
+      .sort((a, b) => b.gain - a.gain)
+      .slice(0, 3);
+    return { now, best };
+  }
+  return { predicted, interval, knee, changes };
+}
+
+/**
+ * Where a condition that holds from some point on begins to hold, from below.
+ *
+ * @param {(value: number) => boolean} isBeyond
+ * @param {number} low
+ * @param {number} high
+ */
+function bisected(isBeyond, low, high) {
+  if (isBeyond(low)) return low;
+  for (let turn = 0; turn < 60; turn++) {
+    const middle = Math.sqrt(low * high);
+    if (isBeyond(middle)) high = middle;
+    else low = middle;
+  }
+  return low;
+}
+
+/** @param {Point[]} usable */
+export function usualLoad(usable) {
+  const sorted = [...usable].sort((a, b) => a.known.batch - b.known.batch);
+  return { ...sorted[Math.floor(sorted.length / 2)].known };
+}
+
+/** @param {Point[]} usable */
+export const usualStep = (usable) => 1.5 * median(usable.map(({ measured }) => measured));
