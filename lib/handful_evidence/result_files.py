@@ -422,7 +422,8 @@ def _benchmarks(which: str, value: dict[str, Any]) -> Iterator[_Part]:
 
 # Text ---------------------------------------------------------------------------------------------
 
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+# Each digit can be matched in one way only, or a long text of them would take for ever.
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NO_UNIT = ("tpot", "mean_tpot", "time_per_output_token", "ttft", "mean_ttft", "itl")
 
 

@@ -118,11 +118,11 @@ def shown(text: str, most: int = LONGEST) -> str:
     return spelled if len(spelled) <= most else f"{spelled[: most - 1]}…"
 
 
-def told(value: object) -> str:
+def told(value: Any) -> str:
     """Return what stood where something else is allowed, in a few words.
 
-    >>> told("12 ms"), told(math.nan), told([1, 2])
-    ('the text “12 ms”', 'NaN', 'a list')
+    >>> told("12 ms"), told(math.nan), told([1, 2]), told(None)
+    ('the text “12 ms”', 'NaN', 'a list', 'null')
     """
     if isinstance(value, str):
         return f"the text “{shown(value, 40)}”"
@@ -133,7 +133,9 @@ def told(value: object) -> str:
     if isinstance(value, float) and math.isinf(value):
         return "infinity, or a number too large"
     if _is_number(value):
-        return f"{value:g}"
+        return f"{value + 0:g}"  # no "-0"
+    if value is None:
+        return "null"
     return "a list" if isinstance(value, list) else "an object"
 
 
