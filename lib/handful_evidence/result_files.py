@@ -21,6 +21,8 @@ first token left out), ttft_ms or ttft_s, output_tokens_per_s and requests_per_s
 server), hardware, devices, model, precision.  They stand in any order, between commas, semicolons
 or tabs; others are passed over, an empty cell says nothing, and numbers have a decimal point.
 
+The page reads the same files by ``handful_site/runs/result_files.js``.
+
 Nothing in a file is run.  A file has at most ``MOST_BYTES`` bytes, ``MOST_PARTS`` objects and
 lists, ``MOST_DEPTH`` of them inside one another, and ``MOST_RUNS`` runs.
 
@@ -63,6 +65,7 @@ from .result_tools import (
     KINDS,
     LONGEST,
     MLPERF,
+    TABLES,
     TEXTS,
     Fields,
     Kind,
@@ -82,17 +85,14 @@ __all__ = [
     "read",
 ]
 
-MOST_BYTES = 64_000_000  # of a file; results with the times of every token take tens of millions
-MOST_RUNS = 50_000  # in a file
-MOST_PARTS = 2_000_000  # brackets and braces that open, which bounds the memory that they take
-MOST_DEPTH = 40  # of objects and lists inside one another; the tools' own files take about ten
-LONGEST_SUMMARY = 1_000_000  # characters of MLPerf's, which has some thousand
-LONGEST_HEAD = 10_000  # characters of the first line of a CSV
-
-KNOWN = (
-    "vllm bench serve, throughput and latency, SGLang's bench_serving, GuideLLM, AIPerf, "
-    "GenAI-Perf, InferenceMAX, InferenceX, MLPerf's mlperf_log_summary.txt and CSV"
-)
+_MOST: dict[str, int] = TABLES["most"]
+MOST_BYTES = _MOST["bytes"]  # of a file; the times of every token take tens of millions
+MOST_RUNS = _MOST["runs"]  # in a file
+MOST_PARTS = _MOST["parts"]  # brackets and braces that open, which bounds what memory they take
+MOST_DEPTH = _MOST["depth"]  # of objects and lists inside one another; tools' own take about ten
+LONGEST_SUMMARY = _MOST["summary"]  # characters of MLPerf's, which has some thousand
+LONGEST_HEAD = _MOST["head"]  # characters of the first line of a CSV
+KNOWN: str = TABLES["known"]
 
 
 @dataclass(frozen=True)
@@ -331,17 +331,7 @@ def _whole(digits: str) -> int | float:
 
 
 # The names of a run's values in notes and sentences.
-_LABELS = {
-    "concurrency": "the concurrency",
-    "input_tokens": "the mean length of a prompt",
-    "output_tokens": "the mean length of an answer",
-    "time_per_output_token": "the time per output token",
-    "time_to_first_token": "the time to the first token",
-    "output_throughput": "the output throughput",
-    "request_throughput": "the request throughput",
-    "total_throughput": "the total throughput",
-    "batch_latency": "the time of a batch",
-}
+_LABELS: dict[str, str] = TABLES["labels"]
 _MEASURED = tuple(_LABELS)[3:]
 
 
@@ -424,7 +414,7 @@ def _benchmarks(which: str, value: dict[str, Any]) -> Iterator[_Part]:
 
 # Each digit can be matched in one way only, or a long text of them would take for ever.
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_NO_UNIT = ("tpot", "mean_tpot", "time_per_output_token", "ttft", "mean_ttft", "itl")
+_NO_UNIT: list[str] = TABLES["no_unit"]
 
 
 def _typed(text: str) -> float | str | None:

@@ -1,21 +1,29 @@
 """Name the numbers as each benchmark of LLM servers calls them, for ``result_files``.
 
 A reader takes the fields of one result and returns the values of a ``Run`` in SI units, by name;
-what else should be known it adds to the notes of the fields.
+what else should be known it adds to the notes of the fields.  Names and limits stand in
+``result_files.json``; ``handful_site/runs/result_tools.js``, which reads the same results in the
+page, shares them.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import resources
 from typing import Any, NamedTuple
 
 from handful.units import plural
 
-LONGEST = 120  # characters of a name that are shown
+# As in ``handful_site/runs``.
+TABLES = json.loads(
+    resources.files("handful_evidence").joinpath("result_files.json").read_text("utf-8")
+)
+LONGEST: int = TABLES["most"]["shown"]  # characters of a name
 
 
 class Unreadable(ValueError):
@@ -141,30 +149,9 @@ def told(value: Any) -> str:
 
 # What a column may be called; where its name ends in _ms or starts with median, so is its value.
 COLUMNS: dict[str, tuple[str, ...]] = {
-    "concurrency": ("concurrency", "max_concurrency", "conc", "batch", "batch_size", "in_flight"),
-    "input_tokens": ("input_tokens", "isl", "input_len", "input_length", "prompt_tokens"),
-    "output_tokens": ("output_tokens", "osl", "output_len", "output_length", "answer_tokens"),
-    "time_per_output_token": (
-        *("tpot_ms", "mean_tpot_ms", "time_per_output_token_ms", "median_tpot_ms"),
-        *("tpot_s", "mean_tpot_s", "time_per_output_token_s", "median_tpot_s"),
-    ),
-    "time_to_first_token": (
-        *("ttft_ms", "mean_ttft_ms", "time_to_first_token_ms", "median_ttft_ms"),
-        *("ttft_s", "mean_ttft_s", "time_to_first_token_s", "median_ttft_s"),
-    ),
-    "output_throughput": (
-        *("output_tokens_per_s", "output_tokens_per_second", "output_tokens_s"),
-        *("output_throughput", "output_tok_s"),
-    ),
-    "request_throughput": (
-        *("requests_per_s", "requests_per_second", "requests_s", "request_throughput", "req_s"),
-    ),
-    "hardware": ("hardware", "hw", "chip", "gpu", "accelerator"),
-    "devices": ("devices", "chips", "gpus", "num_gpus", "gpu_count"),
-    "model": ("model", "model_id"),
-    "precision": ("precision", "quantization", "dtype"),
+    name: tuple(columns) for name, columns in TABLES["columns"].items()
 }
-TEXTS = ("hardware", "model", "precision")
+TEXTS: tuple[str, ...] = tuple(TABLES["texts"])
 COLUMN_NAMES = {column: name for name, columns in COLUMNS.items() for column in columns}
 
 # The tools ----------------------------------------------------------------------------------------
@@ -387,7 +374,7 @@ def _truth(value: object) -> bool:
     return value is True or (isinstance(value, str) and value.lower() == "true")
 
 
-_PER_SECOND = {"s": 1, "sec": 1, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9}
+_PER_SECOND: dict[str, int] = TABLES["per_second"]
 
 
 def _average(f: Fields, tag: str, time: bool = False) -> float | None:
@@ -561,64 +548,21 @@ class Kind(NamedTuple):
     needs: str
 
 
-_SERVING_NEEDS = "mean_tpot_ms, mean_ttft_ms, output_throughput and request_throughput"
+_READERS = {
+    "InferenceX": _inferencex,
+    "vllm bench throughput": _vllm_throughput,
+    "vllm bench latency": _vllm_latency,
+    "SGLang bench_serving": _sglang,
+    "vllm bench serve": _vllm_serve,
+    "AIPerf or GenAI-Perf": _perf,
+    "GuideLLM": _guidellm,
+    "MLPerf Inference": _mlperf,
+    "CSV": _row,
+}
+_BY_TOOL = {
+    one["tool"]: Kind(one["tool"], tuple(one["signs"]), _READERS[one["tool"]], one["needs"])
+    for one in TABLES["kinds"]
+}
 # The first that fits counts: SGLang before vLLM, whose keys it shares.
-KINDS = (
-    Kind(
-        "InferenceX",
-        ("tput_per_gpu", "hw conc", "conc median_tpot", "conc mean_tpot"),
-        _inferencex,
-        "mean_tpot, mean_ttft and output_tput_per_gpu",
-    ),
-    Kind(
-        "vllm bench throughput",
-        ("elapsed_time tokens_per_second",),
-        _vllm_throughput,
-        "requests_per_second and tokens_per_second",
-    ),
-    Kind(
-        "vllm bench latency",
-        ("avg_latency latencies", "avg_latency percentiles"),
-        _vllm_latency,
-        "the values of avg_latency",
-    ),
-    Kind(
-        "SGLang bench_serving",
-        (
-            *("mean_e2e_latency_ms", "median_e2e_latency_ms", "random_range_ratio"),
-            "total_output_tokens_retokenized",
-        ),
-        _sglang,
-        _SERVING_NEEDS,
-    ),
-    Kind(
-        "vllm bench serve",
-        ("num_prompts", "model_id", "burstiness", "endpoint_type", "mean_tpot_ms", "mean_ttft_ms"),
-        _vllm_serve,
-        _SERVING_NEEDS,
-    ),
-    Kind(
-        "AIPerf or GenAI-Perf",
-        (
-            *("inter_token_latency.", "time_to_first_token.", "output_token_throughput."),
-            *("request_throughput.", "request_latency."),
-        ),
-        _perf,
-        "inter_token_latency, time_to_first_token, output_token_throughput and "
-        "request_throughput, each with avg,",
-    ),
-)
-GUIDELLM = Kind(
-    "GuideLLM",
-    (),
-    _guidellm,
-    "metrics.inter_token_latency_ms, time_to_first_token_ms, output_tokens_per_second and "
-    "requests_per_second, each with successful.mean,",
-)
-MLPERF = Kind(
-    "MLPerf Inference",
-    (),
-    _mlperf,
-    "“Tokens per second”, “Completed tokens per second” and “Samples per second”",
-)
-CSV = Kind("CSV", (), _row, "tpot_ms, ttft_ms, output_tokens_per_s and requests_per_s")
+KINDS = tuple(kind for kind in _BY_TOOL.values() if kind.signs)
+GUIDELLM, MLPERF, CSV = (_BY_TOOL[tool] for tool in ("GuideLLM", "MLPerf Inference", "CSV"))
