@@ -426,7 +426,7 @@ def _missed(used: Sequence[Point], residuals: np.ndarray) -> list[str]:
     if not far:
         return []
     told = [
-        f"{one.run.source} {_share(abs(math.expm1(r)))} {'slower' if r > 0 else 'faster'} "
+        f"{one.run.source}: {_share(abs(math.expm1(r)))} {'slower' if r > 0 else 'faster'} "
         f"({format_value(one.known['batch'], '1', 3)} × "
         f"{format_value(one.known['context'], 'token', 3)})"
         for r, one in far[:3]

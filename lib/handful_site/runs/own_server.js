@@ -386,7 +386,7 @@ function missed(used, residuals) {
     .slice(0, 3)
     .map(
       ({ r, one }) =>
-        `${one.run.source} ${share(Math.abs(Math.expm1(r)))} ${r > 0 ? "slower" : "faster"} ` +
+        `${one.run.source}: ${share(Math.abs(Math.expm1(r)))} ${r > 0 ? "slower" : "faster"} ` +
         `(${formatValue(one.known.batch, "1", 3)} × ${formatValue(one.known.context, "token", 3)})`,
     );
   return [
