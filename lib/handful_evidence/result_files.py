@@ -467,7 +467,8 @@ def _rows(text: str) -> Iterator[_Part]:
                 rows.append((reader.line_num, row))
                 _bound(len(rows))
     except csv.Error as error:
-        raise Unreadable(f"this is no CSV, in line {reader.line_num:,}: {error}.") from None
+        reason = shown(str(error))
+        raise Unreadable(f"this is no CSV, in line {reader.line_num:,}: {reason}.") from None
     if not rows:
         raise Unreadable("this CSV has a first line and no rows.")
     notes = [f"the column {name} has no unit and is left out" for name in head if name in _NO_UNIT]

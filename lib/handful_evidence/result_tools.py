@@ -63,7 +63,7 @@ class Fields:
             raise Unreadable(
                 f"{self.at}{key} must be a finite number, 0 or more; got {told(value)}."
             )
-        return float(value)
+        return float(value) + 0  # no "-0"
 
     def count(self, key: str, least: int = 1) -> int | None:
         """Return a whole number from `least` to a billion, or None; text of digits counts."""
