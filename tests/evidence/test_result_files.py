@@ -2,6 +2,8 @@
 
 Every file here is made up; requests are played one by one, and a file says about them what its tool
 would say, so that a run's numbers can be computed from the requests again.
+
+Whatever is read here is read by the page's script as well, which has to say the same.
 """
 
 import copy
@@ -10,14 +12,17 @@ import math
 import os
 import random
 import statistics
-from dataclasses import dataclass
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handful_evidence import result_files
-from handful_evidence.result_files import MOST_DEPTH, MOST_RUNS, Run, read
+from handful_evidence.result_files import MOST_BYTES, MOST_DEPTH, MOST_RUNS, Run
+from handful_site import bootstrap
 
 IN_SI = ("input_tokens", "output_tokens", "time_per_output_token", "time_to_first_token")
 
@@ -113,6 +118,73 @@ def read_one(folder, content, name="run.json"):
 
 def noted(run, words):
     return any(words in note for note in run.notes)
+
+
+# Both languages -----------------------------------------------------------------------------------
+
+# Answers each line, which lists the paths of files, with a line of what is in them.
+ANSWER = """
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { inFlight, read } from %s;
+for await (const line of createInterface({ input: process.stdin })) {
+  const files = JSON.parse(line).map((name) => ({ name, bytes: readFileSync(name) }));
+  const found = read(files);
+  console.log(JSON.stringify({ ...found, inFlight: found.runs.map(inFlight) }));
+}
+"""
+PAGE = []  # the process that reads as the page does
+
+
+@pytest.fixture(scope="module", autouse=True)
+def page(tmp_path_factory):
+    """Have the page's script answer what it reads, until the last test has run."""
+    script = tmp_path_factory.mktemp("page") / "result_files.mjs"
+    node, root = bootstrap.node_command(), bootstrap.ROOT
+    esbuild = root / "node_modules" / "esbuild" / "bin" / "esbuild"
+    library = root / "lib" / "handful_site" / "runs" / "result_files.js"
+    kind = ("--bundle", "--format=esm", "--log-level=error", f"--outfile={script}")
+    subprocess.run([*node, str(esbuild), str(library), *kind], check=True)
+    source = ANSWER % json.dumps(script.as_uri())
+    with subprocess.Popen(
+        [*node, "--input-type=module", "--eval", source],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    ) as process:
+        PAGE.append(process)
+        yield
+        PAGE.clear()
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+def read_in_page(paths):
+    """Return what the page's script makes of files."""
+    PAGE[0].stdin.write(json.dumps([str(path) for path in paths]) + "\n")
+    PAGE[0].stdin.flush()
+    found = json.loads(PAGE[0].stdout.readline())
+    return found["runs"], found["problems"], found["inFlight"]
+
+
+def read(paths):
+    """Return what Python reads, once the page has read the same."""
+    runs, problems = result_files.read(paths)
+    their_runs, their_problems, in_flight = read_in_page(paths)
+    newer = "illegal trailing comma"  # which Python tells since 3.13, and where it stands
+    if sys.version_info < (3, 13) or not any(newer in problem for problem in problems):
+        assert their_problems == problems
+    for run, theirs, at_once in zip(runs, their_runs, in_flight, strict=True):
+        ours = asdict(run) | {"notes": list(run.notes)}
+        assert list(theirs) == list(ours)
+        theirs["in_flight"], ours["in_flight"] = at_once, run.in_flight
+        for name, value in ours.items():
+            is_near = isinstance(value, float) and theirs[name] is not None
+            assert theirs[name] == value or (
+                is_near and math.isclose(theirs[name], value, rel_tol=1e-12)
+            ), name
+    return runs, problems
 
 
 # Files of each tool -------------------------------------------------------------------------------
@@ -853,6 +925,10 @@ HOSTILE = {  # content, and words of the sentence
     ),
     "half a chip": ("tpot_ms,devices\n20,0.5\n", "devices must be a whole number"),
     "too many chips": ("tpot_ms,devices\n20,1e300\n", "devices must be a whole number"),
+    "a quotation that ends early": (
+        'tpot_ms\tmodel\n20\t"a"b\n',
+        "line 2: '\\u0009' expected after",
+    ),
     "an open quotation": ('tpot_ms,model\n20,"a\n', "no CSV"),
     "what was printed": (
         "============ Serving Benchmark Result ============\nMean TPOT (ms): 20.1\n",
@@ -902,18 +978,18 @@ def test_as_many_runs_as_allowed_are_read(tmp_path):
     assert len(runs) == MOST_RUNS and problems == []
 
 
-def test_a_file_that_is_too_large(tmp_path, monkeypatch):
-    monkeypatch.setattr(result_files, "MOST_BYTES", len(GOOD))
-    assert read_one(tmp_path, GOOD)
-    runs, [problem] = read([write(tmp_path, GOOD + " ")])
-    assert runs == [] and f"more than {len(GOOD):,} bytes" in problem
+def test_a_file_that_is_too_large(tmp_path):
+    most = GOOD + " " * (MOST_BYTES - len(GOOD))
+    assert read_one(tmp_path, most)
+    runs, [problem] = read([write(tmp_path, most + " ")])
+    assert runs == [] and f"more than {MOST_BYTES:,} bytes" in problem
 
 
 def test_a_large_file_is_not_read_whole(tmp_path):
     path = tmp_path / "huge.json"
     with path.open("wb") as file:
         file.truncate(1 << 40)  # no disk holds it, and no memory
-    runs, [problem] = read([path])
+    runs, [problem] = result_files.read([path])  # the page cuts a file before it reads it
     assert runs == [] and problem.startswith("huge.json: this has more than 64,000,000 bytes")
 
 
@@ -924,7 +1000,7 @@ def test_what_is_no_file(tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
     given = [folder, tmp_path / "none.json", tmp_path / "pipe", loop, tmp_path / "a\0b"]
-    runs, problems = read([*given, write(tmp_path, GOOD)])
+    runs, problems = result_files.read([*given, write(tmp_path, GOOD)])
     assert [run.source for run in runs] == ["run.json"]
     assert len(problems) == len(given)
     for problem, words in zip(
@@ -965,6 +1041,107 @@ def test_a_bad_line_leaves_the_others(tmp_path):
     assert [problem.split(":")[0] for problem in problems] == [
         f"all.jsonl, line {i}" for i in (2, 4, 5, 6)
     ]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "Infinity",
+        "[Infinity, 1e999]",
+        ': Infinity, "',
+        'a": 1',
+        "\\",
+        "\\u0041",
+        "\u2028\t\x1f\x7f",
+        "\ud83d",
+        "\U0001f600" * 130,
+        "\ue000" * 30,
+        "\xa0m\x1c",
+        "x" * 121,
+        "__proto__",
+    ],
+)
+def test_texts_that_look_like_something_else(tmp_path, model):
+    """What the page's script does with infinity, and with keys, is not done to a text."""
+    made = json.dumps(sglang(model_id=model))
+    for content in (made, made.replace("Infinity", "1e400"), f"{made}\n{made}"):
+        assert read([write(tmp_path, content)])[0]
+    named = {"hw": "a", model: math.inf, "conc": 4, "mean_tpot": 5, "request_rate": math.inf}
+    assert read([write(tmp_path, named)])[0]
+
+
+ODD_JSON = [
+    '{"9": 1, "a": 2, "1": 3}',
+    '[{"b": 1, "2": 1}, {"1": 2}, {"__proto__": {"metrics": 1}}]',
+    '{"constructor": 1, "toString": []}',
+    '{"__proto__": {"tput_per_gpu": 1}, "hw": "a"}',
+    '{"a": {"b": 1, "b": 2}, "c": }',
+    '{"": 1, "x": {"": 2}}',
+    '{"x": 1, "y": 1, "y": 2, "x": 3}',
+    '{"a": 1]',
+    '{"a": [1 2]}',
+    '{"a" 1}',
+    "{1: 2}",
+    '{"a": -}',
+    '{"a": 01}',
+    '{"a": 1.}',
+    "[nul]",
+    "[[[]",
+    '{"a": "\\x"}',
+    '{"a": "\\u12"}',
+    '{"a": "\\u12g4"}',
+    '{"a": "\\ud83d\\u12"}',
+    '{"a": "\\',
+    '{"a": "\t"}',
+    '{"\U0001f600\U0001f600": 1 2}',
+    '{"a": 1}\xa0',
+    '\xa0{"conc": 1}',
+    '\n\n {"a":\n\n  "\xe9" 1}',
+    '{}\n{"conc": 1, "hw": 2}\n\nnull\n"a"\r\n',
+    '{"conc":-0.0,"hw":""}',
+]
+
+
+def test_both_languages_say_the_same_of_odd_json(tmp_path):
+    for text in ODD_JSON:
+        assert not read([write(tmp_path, text)])[0]
+
+
+ODD_TABLES = [
+    'tpot_ms,model\r\n20,"a\r\nb"\r\n,x\n',
+    'tpot_ms,model\r20,"a\nb\n\n""\n"',
+    'tpot_ms\n"20"1\n',
+    'tpot_ms\n"\n\n',
+    "tpot_ms\n" + 9 * ("9" * 131_072 + "\n"),
+    "tpot_ms\n1\n" + "9" * 131_073,
+    'tpot_ms\n"' + "\n\r\n\U0001f600" * 40_000 + '"',
+    'tpot_ms\n"' + '""' * 131_073,
+    'tpot_ms\n"' + '""' * 131_072 + '"',
+    "tpot_ms\n" + "\U0001f600" * 131_072 + "\n",
+    "__proto__;tpot_ms;constructor\n1;2;3\n",
+    "5,TPOT (ms),1\n1,2,3\n",
+    "\n\ntpot_ms\n\x85\n\x1f\n7",
+    "median_ttft_ms,median_ttft_ms,tpot_ms\n1,2,\n",
+    "osl,tpot,isl\n1,2,3",
+    "tpot_ms\n1e400\n+.5\n1.",
+]
+
+
+def test_both_languages_say_the_same_of_odd_tables(tmp_path):
+    for text in ODD_TABLES:
+        assert any(read([write(tmp_path, text)]))
+
+
+@pytest.mark.parametrize(
+    "rate", [0.5, 2.5, 12.25, 1e-5, 0.0001234565, 123456.5, 999999.5, 1e6, 2e300]
+)
+def test_both_languages_round_alike(tmp_path, rate):
+    """Half goes to the even neighbour."""
+    made = vllm(max_concurrency=None, request_rate=rate, spec_decode_acceptance_length=1 + rate)
+    assert noted(read_one(tmp_path, made), f"{rate:g} a second")
+    for share in (0.125, 0.135, 0.145, 0.5, 0.005):
+        answers = {"total_output_tokens": 1000, "total_output_tokens_retokenized": 1000 * share}
+        assert noted(read_one(tmp_path, sglang(**answers)), f"{share:.0%} of the tokens")
 
 
 def test_a_bad_benchmark_leaves_the_others(tmp_path):
@@ -1015,6 +1192,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("mutants")
 
 
+@settings(max_examples=300)
 @given(data=st.data())
 def test_no_damage_to_the_bytes_of_a_good_file_raises(folder, data):
     content = bytearray(data.draw(st.sampled_from(GOOD_FILES)).encode())
@@ -1024,6 +1202,7 @@ def test_no_damage_to_the_bytes_of_a_good_file_raises(folder, data):
         content[at : at + length] = data.draw(
             st.binary(max_size=5)
             | st.sampled_from([b"-", b"e999", b'"', b"{", b"]", b",", b"null", b"NaN", b"\n", b":"])
+            | st.sampled_from([b"Infinity", b"\\u", b'"5":1,', b"\r", b"\xc2\x85", b"0.5"])
         )
     check(folder, bytes(content))
 
