@@ -52,7 +52,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         default=[],
         help="an input and the values that it takes in turn, for a table of results",
     )
-    command.add_argument("--hardware", metavar="H", help="a chip of the table accelerators")
+    command.add_argument(
+        "--hardware", metavar="H", help="a chip of the table accelerators, or its file"
+    )
     command.add_argument(
         "--model", metavar="M", help="a model of the table shapes, or the path of a config.json"
     )
@@ -307,6 +309,8 @@ def _notes(
             rules += ["fits", "sequence"] if known.get("context") is not None else ["fits"]
     if options.model or rules:
         found += scenario.noted(known, **chosen, precision=usual, rules=rules)
+    elif options.hardware:
+        found += scenario.choose("hardware", options.hardware).get("notes", ())
     if "sequence" in rules:
         batch = known.get("batch") if "batch" in names else _promised_batch(formula, known)
         why = scenario.room_note({**known, "batch": batch}) if batch is not None else ""

@@ -410,11 +410,13 @@ def choose(kind: str, name: str | shapes.Shape) -> dict[str, Any]:
     kind : str
         "hardware", "model" or "precision".
     name : str or handful.shapes.Shape
-        A row's name, whatever its capitals, hyphens and last words that change no shape ("Instruct",
-        "FP8"), or its first words where no other begins with them; as a model also a shape, or the path of a config.json or of its folder.
+        A row's name, whatever its capitals, hyphens and last words that change no shape
+        ("Instruct", "FP8"), or its first words where no other begins with them; as a model also a
+        shape, or the path of a config.json or of its folder; as hardware also the path of a chip's
+        file, as `handful.chip_file` reads it.
 
-    Raises ScenarioError where there is no such row, or several; ShapeError where a config.json
-    cannot be read.
+    Raises ScenarioError where there is no such row, or several; ShapeError or ChipError where a
+    file cannot be read.
 
     >>> choose("hardware", "h100")["name"], choose("model", "deepseek-ai/DeepSeek-V3")["name"]
     ('H100 SXM', 'DeepSeek-V3')
@@ -435,6 +437,10 @@ def choose(kind: str, name: str | shapes.Shape) -> dict[str, Any]:
         from .model_config import read_config
 
         return model_row(read_config(text))
+    if kind == "hardware" and (text.endswith(".json") or os.path.isfile(text)):
+        from .chip_file import read_chip
+
+        return read_chip(text)
     # int8 may be meant of weights or of arithmetic: a precision is named in full.
     begun = [row for row in rows if _folded(row["name"]).startswith(f"{_folded(text)} ")]
     if len(begun) == 1 and kind != "precision":
@@ -833,7 +839,7 @@ def noted(
             }
         if shown:
             found[rule["name"]] = rule["text"].format(**words)
-    return [*found.values(), *shape.get("notes", ())]
+    return [*found.values(), *chip.get("notes", ()), *shape.get("notes", ())]
 
 
 def room(known: Mapping[str, Any]) -> int | None:

@@ -115,7 +115,8 @@ def estimate(
     Parameters
     ----------
     hardware, model : str
-        Names of the scenario's rows, or a config.json, as `scenario.choose` takes them.
+        Names of the scenario's rows, or files of a chip or a model, as `scenario.choose` takes
+        them.
     precision : str, optional
         Where it is left out: that of the book's default scenario, or bf16 on a chip that lacks it.
     batch, context : float
@@ -244,7 +245,10 @@ def _measured(step: float, known: dict) -> tuple[Line, ...]:
 
 def _price_is(hardware: str) -> str:
     """Return what a chip's price in the facts is the price of."""
-    row = facts.load("accelerators").get(scenario.choose("hardware", hardware)["name"])
+    chip = scenario.choose("hardware", hardware)["name"]
+    if chip not in facts.load("accelerators").names:
+        return "as its file says"
+    row = facts.get("accelerators", chip)
     what = "rental" if row["rental_usd_per_chip_hour_3yr"] else "cost to its owner"
     return f"three-year {what}" if what == "rental" else what
 

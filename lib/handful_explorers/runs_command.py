@@ -26,7 +26,9 @@ def add(command) -> None:
     """Add the command; `command` makes a parser, as `handful.cli` does."""
     made = command("runs", _runs, "a server's own measurements against the floor", ABOUT)
     made.add_argument("files", nargs="+", metavar="FILE", help="result files of a benchmark")
-    made.add_argument("--hardware", metavar="H", help="the chip, where files do not say it")
+    made.add_argument(
+        "--hardware", metavar="H", help="the chip, or its file, where files do not say it"
+    )
     made.add_argument("--model", metavar="M", help="the model, or the path of its config.json")
     made.add_argument(
         "--precision",
@@ -149,6 +151,11 @@ def _print(
     cli.print_list("Not read", list(problems))
     notes = ((note, one.run.source) for one in found for note in one.run.notes)
     cli.print_list("Of the files", [*_other_models(found, options.model), *_grouped(notes)])
+    if options.hardware:
+        from handful import scenario
+
+        chip = scenario.choose("hardware", options.hardware)
+        cli.print_list("Of the chip", chip.get("notes", ()))
     if fitted is None:
         cli.print_text(f"\n{why_not}")
         return
@@ -166,6 +173,7 @@ def _header(usable: Sequence[Point], options: argparse.Namespace) -> str:
 
     one = usable[0]
     chip = options.hardware or one.run.hardware
+    named = scenario.choose("hardware", chip)["name"] if options.hardware else chip
     form = options.precision or one.run.precision
     form = form or scenario.usual_precision(chip, options.weights)
     price = one.known.get("device_price")
@@ -177,7 +185,7 @@ def _header(usable: Sequence[Point], options: argparse.Namespace) -> str:
     )
     return (
         f"{options.model or one.run.model}: weights in {options.weights or form}, caches in "
-        f"{options.cache or form} (--cache), on {one.known['devices']:g} × {chip}; {rent}"
+        f"{options.cache or form} (--cache), on {one.known['devices']:g} × {named}; {rent}"
     )
 
 

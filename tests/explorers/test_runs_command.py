@@ -167,3 +167,24 @@ def test_nothing_to_read_says_why(run, tmp_path, files):
     assert (code, out) == (2, "") and "does not say its hardware; give --hardware." in err
     code, out, _ = run(*files[:2], *SERVER)
     assert code == 0 and "A fit needs 4 points that can be used; there are 2." in out
+
+
+def test_a_chip_of_ones_own_is_named_and_its_notes_are_told(run, files, tmp_path):
+    known = scenario.choose("hardware", "H100 SXM")
+    chip = {
+        name: known["values"][name]
+        for name in ("memory_bandwidth", "memory_capacity", "domain_devices")
+    }
+    path = tmp_path / "mine.json"
+    path.write_text(
+        json.dumps({"name": "My GPU", **chip, **known["peak_flops"], "notes": ["It was measured."]})
+    )
+    code, out, _ = run(*files, "--hardware", str(path), *SERVER[2:])
+    assert code == 0 and "on 8 × My GPU; no price" in " ".join(out.split())
+    assert "Of the chip\n  It was measured.\n" in out
+    same = [
+        run(*files, *one, *SERVER[2:], "--json")[1]
+        for one in (["--hardware", str(path)], SERVER[:2])
+    ]
+    floors = [[point["floor"] for point in json.loads(one)["points"]] for one in same]
+    assert floors[0] == pytest.approx(floors[1])
