@@ -445,7 +445,7 @@ def write(page, field: str, value) -> None:
 
 def test_a_pasted_configuration_becomes_the_books_scenario(tab, site):
     page = tab.open(site + "your-model.html")
-    page.locator(".yours-paste summary").click()
+    page.locator(".yours-model .yours-paste summary").click()
     page.locator("#yours-config").fill(json.dumps(LLAMA))
     page.wait_for_function("document.querySelector('#bar-model').value === 'yours'")
     assert "70,553,706,496" in page.locator(".yours-model .yours-counts").inner_text()
@@ -471,7 +471,7 @@ def test_a_pasted_configuration_becomes_the_books_scenario(tab, site):
 DROP = """([text, name]) => {
   const carried = new DataTransfer();
   carried.items.add(new File([text], name, { type: "application/json" }));
-  const place = document.querySelector(".yours-paste");
+  const place = document.querySelector(".yours-model .yours-paste");
   for (const kind of ["dragover", "drop"]) {
     const event = new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true });
     place.dispatchEvent(event);
@@ -483,7 +483,7 @@ DROP = """([text, name]) => {
 def test_a_configuration_may_be_dropped_or_chosen(tab, site):
     page = tab.open(site + "your-model.html")
     total = page.locator(".yours-model [data-count='Parameters, in total']")
-    said = page.locator(".yours-paste .yours-said")
+    said = page.locator(".yours-model .yours-paste .yours-said")
     page.evaluate(DROP, [json.dumps(LLAMA), "config.json"])  # onto what is still closed
     page.wait_for_function("() => document.querySelector('#bar-model').value === 'yours'")
     assert "70,553,706,496" in total.inner_text()
@@ -492,7 +492,7 @@ def test_a_configuration_may_be_dropped_or_chosen(tab, site):
     page.locator("#yours-config").focus()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "yours-config-file"
-    chooser = page.get_by_label("or a file, which may also be dropped here")
+    chooser = page.locator(".yours-model").get_by_label("or a file, which may also be dropped here")
     given = json.dumps(GPT_OSS)
     for _ in range(2):  # the same file can be chosen again
         chooser.set_input_files(
@@ -515,6 +515,42 @@ def test_a_configuration_may_be_dropped_or_chosen(tab, site):
         )
         assert said.locator("p").count() == 1
         assert "116,829,156,672" in total.inner_text()  # what was there stays
+
+
+def test_a_measured_chip_may_be_pasted_or_chosen(tab, site):
+    page = tab.open(site + "your-model.html")
+    chip = {
+        "name": "Test GPU",
+        "bf16": 7e14,
+        "memory_bandwidth": 3e12,
+        "memory_capacity": 9e10,
+        "domain_devices": 8,
+        "source": "measured on 2026-02-03 with PyTorch 2.9",
+        "notes": ["Measured rates lie below those of a data sheet."],
+    }
+    page.locator(".yours-hardware .yours-paste summary").click()
+    page.locator("#yours-chip").fill(json.dumps(chip))
+    page.wait_for_function("document.querySelector('#bar-hardware').value === 'yours'")
+    label = "s => s.selectedOptions[0].textContent"
+    assert page.locator("#bar-hardware").evaluate(label) == "Test GPU (your chip) (no price)"
+    assert live(page, "drain_time") == format_value(9e10 / 3e12, "s")
+    said = page.locator(".yours-hardware .yours-said")
+    assert said.locator("li").all_text_contents() == [
+        "Measured on 2026-02-03 with PyTorch 2.9.",
+        "Measured rates lie below those of a data sheet.",
+    ]
+    page.locator("#yours-chip-file").set_input_files(
+        {
+            "name": "mine.json",
+            "mimeType": "application/json",
+            "buffer": json.dumps(chip | {"memory_capacity": 6e10, "devices": 9}).encode(),
+        }
+    )
+    page.wait_for_function(
+        "document.querySelector('.yours-hardware .yours-said').innerText.startsWith("
+        "'mine.json: The chips that serve one copy are at most the 8')"
+    )
+    assert live(page, "drain_time") == format_value(9e10 / 3e12, "s")  # what was there stays
 
 
 def test_the_form_explains_a_published_count_that_is_another(tab, site):

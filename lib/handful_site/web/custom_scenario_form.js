@@ -1,6 +1,7 @@
 // The form for a reader's own model and chip.  What is typed is checked as it is typed; whatever
 // adds up becomes the page's scenario, and with it the book's.
-import { LONGEST, readConfig } from "./model_config.js";
+import { LONGEST as LONGEST_CHIP, readChip } from "./chip_file.js";
+import { LONGEST as LONGEST_CONFIG, readConfig } from "./model_config.js";
 import { h } from "../../handful_explorers/web/dom.js";
 import {
   check,
@@ -45,6 +46,30 @@ const GROUPS = {
 };
 /** @type {Record<OwnKind, string>} */
 const NOUN = { model: "model", hardware: "chip" };
+// What may be pasted instead of filling in the form.
+/**
+ * @type {Record<OwnKind, { read: (text: string) => {
+ *   given?: Given & { name?: string }, notes?: string[], problem?: string
+ * }, longest: number, id: string, called: string, what: string, like: string }>}
+ */
+const FILES = {
+  model: {
+    read: readConfig,
+    longest: LONGEST_CONFIG,
+    id: "yours-config",
+    called: "config.json",
+    what: "The model's configuration, in the form that Hugging Face uses",
+    like: '{ "hidden_size": 8192, "num_hidden_layers": 80, … }',
+  },
+  hardware: {
+    read: readChip,
+    longest: LONGEST_CHIP,
+    id: "yours-chip",
+    called: "chip's file",
+    what: "What “handful measure --output” wrote: the fields below, in SI units",
+    like: '{ "bf16": 7e14, "memory_bandwidth": 3e12, "memory_capacity": 8e10, … }',
+  },
+};
 /** @param {number} share */
 const percent = (share) => formatValue(share, "%", 2);
 
@@ -323,7 +348,7 @@ class Part {
         pair(this.start.id, `Start from one of the book's ${NOUN[kind]}s`, this.start),
         pair(this.name.id, "Its name", this.name),
       ),
-      kind === "model" ? this.paste() : null,
+      this.paste(FILES[kind]),
       ...sets,
       this.status,
       this.counts,
@@ -355,13 +380,14 @@ class Part {
     };
   }
 
-  // config.json, pasted, dropped or chosen.
-  paste() {
+  // A file, pasted, dropped or chosen.
+  /** @param {(typeof FILES)[OwnKind]} file */
+  paste({ read: understand, longest, id, called, what, like }) {
     const area = h("textarea", {
-      id: "yours-config",
+      id,
       rows: 5,
       spellcheck: "false",
-      placeholder: '{ "hidden_size": 8192, "num_hidden_layers": 80, … }',
+      placeholder: like,
     });
     const said = h("div", { class: "yours-said", role: "status" });
     const say = (/** @type {string} */ problem) =>
@@ -374,7 +400,7 @@ class Part {
         else said.replaceChildren();
         return;
       }
-      const { given, notes = [], problem } = readConfig(area.value);
+      const { given, notes = [], problem } = understand(area.value);
       if (problem) say(from ? `${from}: ${problem}` : problem);
       else said.replaceChildren(h("ul", null, ...notes.map((text) => h("li", { text }))));
       if (!given) return;
@@ -387,10 +413,10 @@ class Part {
       if (!file) return;
       const turn = (latest += 1);
       try {
-        // a character takes four bytes at most; readConfig counts what is left
-        const text = file.size > 4 * LONGEST ? null : await file.text();
+        // a character takes four bytes at most; who reads it counts what is left
+        const text = file.size > 4 * longest ? null : await file.text();
         if (turn !== latest) return;
-        if (text === null) say(`${file.name} is too large for a config.json.`);
+        if (text === null) say(`${file.name} is too large for a ${called}.`);
         else {
           area.value = text;
           read(file.name);
@@ -401,7 +427,7 @@ class Part {
     };
     area.addEventListener("input", () => read());
     const chosen = h("input", {
-      id: "yours-config-file",
+      id: `${id}-file`,
       type: "file",
       accept: ".json,application/json",
     });
@@ -411,10 +437,10 @@ class Part {
     const node = h(
       "details",
       { class: "yours-paste" },
-      h("summary", { text: "Paste or drop a config.json instead" }),
+      h("summary", { text: `Paste or drop a ${called} instead` }),
       h("label", {
         for: area.id,
-        text: "The model's configuration, in the form that Hugging Face uses",
+        text: what,
       }),
       area,
       h("label", { for: chosen.id, text: "or a file, which may also be dropped here" }),

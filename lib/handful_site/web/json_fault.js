@@ -5,7 +5,7 @@ const WANTED = {
   value:
     "a number, a text in double quotation marks, true, false, null, a list in brackets or an " +
     "object in braces",
-  name: 'a name in double quotation marks, such as "hidden_size",',
+  name: "a name in double quotation marks",
   colon: "a colon",
   start: "an opening brace",
   end: "nothing more",
@@ -14,8 +14,11 @@ const WANTED = {
 const TOKEN =
   /\s*(?:("(?:[^"\\\n]|\\.)*")|((?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null|NaN|-?Infinity)(?![\w.]))|([{}[\],:])|([^\s{}[\],:]*))/y;
 
-/** @param {string} text */
-export function faultOf(text) {
+/**
+ * @param {string} text
+ * @param {string} such a name that it might hold
+ */
+export function faultOf(text, such) {
   const open = /** @type {string[]} */ ([]); // the marks that close what is open
   let wants = "start",
     before = "";
@@ -26,7 +29,9 @@ export function faultOf(text) {
       token = string ?? plain ?? mark ?? other,
       closing = open.at(-1),
       /** @type {string} */
-      wanted = WANTED[wants] ?? `a comma or a closing ${closing === "}" ? "brace" : "bracket"}`;
+      wanted =
+        (wants === "name" ? `${WANTED.name}, such as "${such}",` : WANTED[wants]) ??
+        `a comma or a closing ${closing === "}" ? "brace" : "bracket"}`;
     const closes = token === closing && (wants === "next" || before === "{" || before === "[");
     if (closes) open.pop();
     else if ((wants === "value" || wants === "start") && (mark === "{" || mark === "["))

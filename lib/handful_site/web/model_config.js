@@ -73,7 +73,7 @@ function parsed(given) {
   try {
     config = JSON.parse(text.replace(/([:[,]\s*)-?(?:Infinity|NaN)(?=\s*[,\]}])/g, "$11e999"));
   } catch {
-    return { problem: faultOf(text) };
+    return { problem: faultOf(text, "hidden_size") };
   }
   if (typeof config !== "object" || config === null || Array.isArray(config))
     return { problem: "A config.json is one object in braces; this is something else." };
