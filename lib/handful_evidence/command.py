@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import sys
+from pathlib import Path
 
 from handful.cli import (
     UsageError,
@@ -40,7 +42,10 @@ def add(command) -> None:
     )
     for made, several in ((one, None), (many, "+")):
         made.add_argument(
-            "--hardware", nargs=several, metavar="H", help="a chip; default GB200 NVL72"
+            "--hardware",
+            nargs=several,
+            metavar="H",
+            help="a chip, or its file; default GB200 NVL72",
         )
         made.add_argument(
             "--model", nargs=several, metavar="M", help="a model; default DeepSeek-V3"
@@ -78,11 +83,19 @@ def add(command) -> None:
         _measure,
         "this machine's arithmetic, its memory, and where they balance",
         "Takes about ten seconds (two when quick) and 0.6 GB of memory.\n"
-        "A CUDA GPU is measured too where PyTorch finds one.",
+        "A CUDA GPU is measured too where PyTorch or CuPy finds one: its memory, its products by\n"
+        "precision, and with several a sum over all.\n"
+        "Example: handful measure --gpu -o mine.json; handful estimate --hardware mine.json",
     )
     timed.add_argument("--quick", action="store_true", help="smaller and shorter, two seconds")
     timed.add_argument(
         "--gpu", action="store_true", help="the GPU only; exit code 1 where there is none"
+    )
+    timed.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write what was measured of the GPU as a chip, for --hardware and for the page",
     )
 
 
@@ -225,40 +238,82 @@ def _claims(options) -> None:
 
 
 def _measure(options) -> None:
-    from . import measure
+    from . import measure, measure_chip
 
     def say(line: str) -> None:
         print(line.replace("\u00a0", " "), file=sys.stderr, flush=True)
 
-    reports, missing = [], ""
+    library, chip, missing = None, None, None
+    if options.output:
+        _check_folder(Path(options.output))
+        library = measure_chip.find()  # or a refusal, before a processor is timed in vain
+    reports = []
     for backend in (measure.gpu,) if options.gpu else (measure.processor, measure.gpu):
         try:
-            found = backend(quick=options.quick)
+            reports.append(_report(backend, options, say))
         except measure.MeasureError as error:
-            if backend is not measure.gpu or options.gpu:
+            if backend is not measure.gpu:
                 raise
-            missing = str(error)
-            continue
-        say(f"measuring with {found.name} …")
-        reports.append(measure.measure(found, seconds=1.5 if options.quick else 15.0, say=say))
+            missing = error
+    try:
+        library = library or measure_chip.find()
+        say(f"measuring {library.chip} with {library.name} …")
+        chip = measure_chip.measure(library, quick=options.quick, say=say)
+        if missing:
+            missing = measure.MeasureError(
+                "Products batch by batch were not timed on the GPU: that needs PyTorch."
+            )
+    except measure.MeasureError as error:
+        missing = missing or error
+        if options.output or not reports:
+            raise missing from None
+    if chip and options.output:
+        write_chip(chip.row(), Path(options.output))
     if options.json:
-        return print_json(
-            [
-                {
-                    **report.row(),
-                    "note": report.note,
-                    "points": [
-                        {
-                            "batch_sequences": p.batch,
-                            "measured_s": p.measured,
-                            "predicted_s": p.predicted,
-                        }
-                        for p in report.points
-                    ],
-                }
-                for report in reports
-            ]
-        )
-    print_text("\n\n".join(map(str, reports)))
+        return print_json([*map(_report_object, reports), *([chip.row()] if chip else [])])
+    print_text("\n\n".join(map(str, [*reports, *([chip] if chip else [])])))
     if missing:
         print_text(f"\n{missing}")
+    if options.output:
+        print_text(f"\n{options.output} is written: --hardware takes it, and so does the page.")
+
+
+def _report(backend, options, say):
+    from . import measure
+
+    found = backend(quick=options.quick)
+    say(f"measuring with {found.name} …")
+    return measure.measure(found, seconds=1.5 if options.quick else 15.0, say=say)
+
+
+def _report_object(report) -> dict:
+    return {
+        **report.row(),
+        "note": report.note,
+        "points": [
+            {
+                "batch_sequences": p.batch,
+                "measured_s": p.measured,
+                "predicted_s": p.predicted,
+            }
+            for p in report.points
+        ],
+    }
+
+
+def _check_folder(path: Path) -> None:
+    """Refuse a file that cannot be written before minutes are spent on what it should hold."""
+    if path.is_dir() or not path.parent.is_dir():
+        what = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise UsageError(f"{path} cannot be written: {what}.")
+
+
+def write_chip(row: dict, path: Path) -> None:
+    """Write a chip's file, as `handful.chip_file` reads it.
+
+    Raises UsageError where that cannot be done.
+    """
+    try:
+        path.write_text(json.dumps(row, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.") from None

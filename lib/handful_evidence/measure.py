@@ -34,11 +34,13 @@ __all__ = [
     "MeasureError",
     "Point",
     "Report",
+    "cuda_torch",
     "fitted_knee",
     "gpu",
     "measure",
     "processor",
     "recorded_reports",
+    "timings",
 ]
 
 REPEATS = 7
@@ -273,25 +275,40 @@ def fitted_knee(batches: Sequence[float], times: Sequence[float]) -> float:
 # Timing -------------------------------------------------------------------------------------------
 
 
-def _median(call: Callable, backend: Backend, clock: Callable[[], float], repeats: int) -> float:
-    """Return the median seconds of one call after a warm-up.
+def timings(
+    call: Callable,
+    finish: Callable,
+    clock: Callable[[], float],
+    repeats: int,
+    least: float = LEAST,
+) -> list[float]:
+    """Return the seconds of one call, timed `repeats` times after a warm-up.
 
-    Short calls are timed several at once.
+    Calls shorter than `least` seconds are timed several at once; `finish` waits until all work
+    given so far is done.
+
+    >>> now = iter(range(100))
+    >>> timings(lambda: None, lambda: None, lambda: next(now), 3)  # a second between two looks
+    [1.0, 1.0, 1.0]
     """
     call()
-    backend.finish()
+    finish()
     start = clock()
     call()
-    backend.finish()
-    together = min(1000, max(1, math.ceil(LEAST / max(clock() - start, 1e-9))))
+    finish()
+    together = min(1000, max(1, math.ceil(least / max(clock() - start, 1e-9))))
     times = []
     for _ in range(repeats):
         start = clock()
         for _ in range(together):
             call()
-        backend.finish()
+        finish()
         times.append((clock() - start) / together)
-    return statistics.median(times)
+    return times
+
+
+def _median(call: Callable, backend: Backend, clock: Callable[[], float], repeats: int) -> float:
+    return statistics.median(timings(call, backend.finish, clock, repeats))
 
 
 def measure(
@@ -425,11 +442,10 @@ def processor(*, quick: bool = False) -> Backend:
     )
 
 
-def gpu(*, quick: bool = False) -> Backend:
-    """Return PyTorch's products in bfloat16 as a backend, on the current CUDA GPU.
+def cuda_torch():
+    """Return PyTorch, with a CUDA device.
 
-    Takes 1.3 GB of its memory.  Raises MeasureError, with the reason in one sentence, where there
-    is none.
+    Raises MeasureError, with the reason in one sentence, where there is none.
     """
     try:
         import torch  # optional, and in no list of ours
@@ -437,6 +453,16 @@ def gpu(*, quick: bool = False) -> Backend:
         raise MeasureError("No GPU was measured: PyTorch cannot be imported.") from None
     if not torch.cuda.is_available():
         raise MeasureError("No GPU was measured: PyTorch finds no CUDA device.")
+    return torch
+
+
+def gpu(*, quick: bool = False) -> Backend:
+    """Return PyTorch's products in bfloat16 as a backend, on the current CUDA GPU.
+
+    Takes 1.3 GB of its memory.  Raises MeasureError, with the reason in one sentence, where there
+    is none.
+    """
+    torch = cuda_torch()
     sizes: tuple[int, ...]
     width, layers, sizes, top = 8192, 8, (2048, 4096, 8192), 1024
     if quick:
