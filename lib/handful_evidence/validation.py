@@ -427,9 +427,11 @@ def predict(
 def run_values(row: facts.Row) -> dict:
     """Return values of symbols for a row of ``measured_runs``: those of one copy of the model.
 
-    Of a request's time, `ttft_ms` is waiting and reading the prompt; for the rest it decodes.  So
-    at any time the same share of the requests decode together.  A request alone shares its steps
-    with no prompt.
+    `concurrency` is the requests in flight, as they were capped or as they were measured.  Of a
+    request's time, `ttft_ms` is waiting and reading the prompt; for the rest it decodes.  So at any
+    time the same share of the requests decode together.  Where `ttft_ms` is empty, `tpot_ms` is the
+    time of a whole batch over the tokens of one answer, its prompts included, and all requests
+    share every step.  A request alone shares its steps with no prompt.
 
     >>> row = facts.load("measured_runs").get(
     ...     "kimik2_5_gb200_trtllm_fp4_disagg_1024x1024_c4_cfg759"
@@ -450,7 +452,7 @@ def run_values(row: facts.Row) -> dict:
         precision=row["precision"],
         devices=row["chips"],
         context=row["isl_tokens"] + row["osl_tokens"] / 2,
-        batch=row["concurrency"] / row["copies"] * answering / (answering + row["ttft_ms"]),
+        batch=row["concurrency"] / row["copies"] * answering / (answering + (row["ttft_ms"] or 0)),
     ) | {"prompt_per_answer": 0 if no_prompts else row["isl_tokens"] / row["osl_tokens"]}
 
 

@@ -504,3 +504,5 @@ def test_requests_of_a_run_share_its_copies_and_its_time():
     assert validation.run_values(row | {"concurrency": 1})["prompt_per_answer"] == 0
     apart = row | {"concurrency": 8, "prompts_apart": True}
     assert validation.run_values(apart)["prompt_per_answer"] == 0
+    whole = row | {"concurrency": 8, "ttft_ms": None}
+    assert validation.run_values(whole)["batch"] == 4

@@ -158,8 +158,8 @@ TABLES: dict[str, dict[str, str]] = {
         text: name! publisher! model! shape! chip! engine! precision!
         count: chips! copies!
         flag: prompts_apart! attention_apart!
-        count: isl_tokens! osl_tokens! concurrency!
-        positive: ttft_ms! tpot_ms!
+        count: isl_tokens! osl_tokens!
+        positive: concurrency! ttft_ms tpot_ms!
         text: measured_date source!"""),
     "scaling_laws": _columns("""
         text: name! topic! fact
