@@ -39,6 +39,15 @@ const percent = (value) => formatValue(value, "%", 2);
 /** @param {number} value */
 const number = (value) => formatValue(value, "1", 3);
 
+/** @param {number} value */
+const tenth = (value) => Math.round(value * 10) / 10;
+/**
+ * @param {Fit} found
+ * @param {Point} one
+ */
+const fitted = ({ factors: [reading, computing, fixed] }, one) =>
+  one.memoryTime * reading + one.computeTime * computing + fixed;
+
 // Each sentence once, with the runs that it is about.
 /** @param {[string, string][]} pairs sentence and run */
 export function gathered(pairs) {
@@ -64,11 +73,11 @@ export function csvOf(usable) {
     `"${(/^[=+@\t\r-]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
   return [
     "run,batch,context,measured_s,floor_s,memory_bandwidth_utilisation,flops_utilisation",
-    ...usable.map(({ run, known, measured, floor, memoryTime, computeTime }) =>
+    ...usable.map(({ run, batch, context, measured, floor, memoryTime, computeTime }) =>
       [
         quoted(run.source),
-        known.batch,
-        known.context,
+        batch,
+        context,
         measured,
         floor,
         memoryTime / measured,
@@ -424,7 +433,7 @@ class Runs {
         over = usable.map((one) => one.measured / one.floor).sort((a, b) => a - b);
       this.said.textContent =
         `${this.own ? "" : "The public run: "}${plural(usable.length, "point")} of ` +
-        `${names[1]} on ${formatValue(first.known.devices, "1", 6)} × ${names[0]}, weights in ` +
+        `${names[1]} on ${formatValue(first.base.devices, "1", 6)} × ${names[0]}, weights in ` +
         `${weights || precision}, caches in ${cache}. The point in the middle takes ` +
         `${number(over[Math.floor(over.length / 2)])} times its floor.`;
       parts.push(this.canvas, this.readout);
@@ -470,7 +479,7 @@ class Runs {
       half = knee(usual),
       step = promise || usualStep(usable),
       { now, best } = changes(usual, step),
-      most = Math.max(...usable.map(({ known }) => known.batch)),
+      most = usable.reduce((most, { batch }) => Math.max(most, batch), 0),
       priced = now.cost !== null;
     const parts = [
       h("h3", { text: "What the server adds" }),
@@ -548,10 +557,9 @@ class Runs {
    * @param {Fit | null} found
    */
   pointsPart(usable, found) {
-    const sorted = [...usable].sort((a, b) => a.known.batch - b.known.batch),
+    const sorted = [...usable].sort((a, b) => a.batch - b.batch),
       skip = Math.ceil(sorted.length / MOST_ROWS),
-      shown = sorted.filter((_, k) => k % skip === 0),
-      guess = found && predictor(found, this.formulas);
+      shown = sorted.filter((_, k) => k % skip === 0);
     return h(
       "details",
       { class: "runs-points" },
@@ -566,16 +574,16 @@ class Runs {
       }),
       table(
         ["Run", "Batch", "Context", "Measured", "Floor", "Over", "Fit", "Reading", "Arithmetic"],
-        shown.map(({ run, known, measured, floor, memoryTime, computeTime }) => [
-          run.source,
-          number(known.batch),
-          formatValue(known.context, "1", 4),
-          time(measured),
-          time(floor),
-          number(measured / floor),
-          guess ? time(guess.predicted(known)) : "–",
-          percent(memoryTime / measured),
-          percent(computeTime / measured),
+        shown.map((one) => [
+          one.run.source,
+          number(one.batch),
+          formatValue(one.context, "1", 4),
+          time(one.measured),
+          time(one.floor),
+          number(one.measured / one.floor),
+          found ? time(fitted(found, one)) : "–",
+          percent(one.memoryTime / one.measured),
+          percent(one.computeTime / one.measured),
         ]),
         "The points",
       ),
@@ -595,7 +603,7 @@ class Runs {
   draw(usable, found, width) {
     const height = Math.min(420, Math.max(280, width * 0.6)),
       box = { left: 58, right: width - 8, top: 34, bottom: height - 44 },
-      xs = usable.map(({ known }) => known.batch),
+      xs = usable.map(({ batch }) => batch),
       lows = usable.map(({ floor }) => floor),
       highs = usable.map(({ measured }) => measured);
     /** @param {number[]} values @returns {Pair} */
@@ -611,16 +619,15 @@ class Runs {
     const [x0, x1] = span(xs),
       [y0, y1] = span([...lows, ...highs]),
       x = scale([x0, x1], [box.left, box.right], true),
-      y = scale([y0, y1], [box.bottom, box.top], true),
-      guess = found && predictor(found, this.formulas);
+      y = scale([y0, y1], [box.bottom, box.top], true);
     let floors = "",
       dots = "",
       fits = "";
-    const places = usable.map(({ known, floor, measured }) => {
-      const [px, py] = [x(known.batch), y(measured)].map((v) => Math.round(v * 10) / 10);
-      floors += `M${px - 4} ${y(floor).toFixed(1)}h8`;
+    const places = usable.map((one) => {
+      const [px, py] = [tenth(x(one.batch)), tenth(y(one.measured))];
+      floors += `M${tenth(px - 4)} ${tenth(y(one.floor))}h8`;
       dots += `M${px} ${py}h0`;
-      if (guess) fits += `M${px - 4} ${y(guess.predicted(known)).toFixed(1)}l4 -4 4 4`;
+      if (found) fits += `M${tenth(px - 4)} ${tenth(y(fitted(found, one)))}l4 -4 4 4`;
       return [px, py];
     });
     const ticksOf = (/** @type {Pair} */ ends, /** @type {number} */ most) =>
@@ -678,13 +685,13 @@ class Runs {
         const away = (px - mx) ** 2 + (py - my) ** 2;
         if (away < least) [best, least] = [k, away];
       });
-      const { run, known, measured, floor } = usable[best];
+      const { run, batch, context, measured, floor } = usable[best];
       marker.setAttribute("cx", String(places[best][0]));
       marker.setAttribute("cy", String(places[best][1]));
       this.readout.textContent =
-        `${run.source}: ${number(known.batch)} × ${formatValue(known.context, "token", 3)} of ` +
-        `context; measured ${time(measured)}, floor ${time(floor)}` +
-        (guess ? `, fit ${time(guess.predicted(known))}.` : ".");
+        `${run.source}: ${number(batch)} × ${formatValue(context, "token", 3)} of context; ` +
+        `measured ${time(measured)}, floor ${time(floor)}` +
+        (found ? `, fit ${time(fitted(found, usable[best]))}.` : ".");
     });
     this.canvas.replaceChildren(key, drawing);
   }
