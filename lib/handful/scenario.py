@@ -140,11 +140,10 @@ PRECISIONS: list[dict[str, Any]] = [
     },
 ]
 
-# Bytes of one number, for weights or caches whose precision is not that of the arithmetic.
-# Last words of a model's name that say how it was trained or stored, or when: the shape stays.
-SAME_SHAPE = frozenset(
-    "instruct chat it base hf thinking fp8 fp4 nvfp4 mxfp4 bf16 int4 int8 awq gptq w4a16 w8a8".split()
-)
+# Last words of a model's name that say how it was trained or how it is stored: the shape stays.
+TRAINED = ("instruct", "chat", "it", "base", "hf", "thinking")
+STORED = ("fp8", "fp4", "nvfp4", "mxfp4", "bf16", "int4", "int8", "awq", "gptq", "w4a16", "w8a8")
+SAME_SHAPE = frozenset(TRAINED + STORED)
 # Later releases in the shape of an earlier one, as their config.json has it.
 SAME_AS = {
     "deepseek r1": "deepseek v3",
@@ -154,6 +153,7 @@ SAME_AS = {
     "llama 3 70b": "llama 3.1 70b",
     "llama 3.3 70b": "llama 3.1 70b",
 }
+# Bytes of one number, for weights or caches whose precision is not that of the arithmetic.
 WIDTHS = {"bf16": 2, "fp8": 1, "int8": 1, "fp4": 0.5, "int4": 0.5}
 WHOLE = ("int8", "int4")
 

@@ -139,32 +139,51 @@ def points(
     Raises
     ------
     ServerError
-        Where chip or model of a run is not known.
+        Where no run says its chip or its model; where some do, the others are left out.
     ScenarioError
-        Where a name or a value is not allowed.
+        Where a name or a value is not allowed, for all runs alike.
     """
     found: list[Point | None] = []
     alike: dict[tuple, list[tuple[int, Run, float, float]]] = {}
     for i, run in enumerate(runs):
         chip, shape = hardware or _chip_of(run.hardware), model or run.model
-        for what, name in (("hardware", chip), ("model", shape)):
-            if not name:
-                raise ServerError(f"{run.source} does not say its {what}; give --{what}.")
         load = _load(run)
         if isinstance(load, str):
-            found.append(Point(run, {}, math.nan, math.nan, math.nan, load))
+            found.append(_left_out(run, load))
         else:
             found.append(None)
-            form = precision or run.precision or scenario.usual_precision(chip, weights)
-            alike.setdefault((chip, shape, form, run.devices), []).append((i, run, *load))
+            alike.setdefault((chip, shape, precision or run.precision, run.devices), []).append(
+                (i, run, *load)
+            )
+    problems: list[ValueError] = []
     for (chip, shape, form, devices), some in alike.items():
         more = {"devices": devices, **overrides} if devices else dict(overrides)
-        base = scenario.values(chip, shape, form, 1, weights=weights, cache=cache, batch=1, **more)
+        try:
+            for what, name in (("hardware", chip), ("model", shape)):
+                if not name:
+                    raise ServerError(
+                        f"{some[0][1].source} does not say its {what}; give --{what}."
+                    )
+            form = form or scenario.usual_precision(chip, weights)
+            base = scenario.values(
+                chip, shape, form, 1, weights=weights, cache=cache, batch=1, **more
+            )
+        except (ServerError, scenario.ScenarioError) as error:
+            problems.append(error)
+            for i, run, *_ in some:
+                found[i] = _left_out(run, str(error))
+            continue
         for i, point in zip(
             (i for i, *_ in some), _of_one_server(some, base, prompts_apart), strict=True
         ):
             found[i] = point
+    if problems and len(problems) == len(alike):
+        raise problems[0]
     return [point for point in found if point is not None]
+
+
+def _left_out(run: Run, why: str) -> Point:
+    return Point(run, {}, math.nan, math.nan, math.nan, why)
 
 
 def _chip_of(label: str) -> str:
@@ -232,7 +251,8 @@ def _load(run: Run) -> tuple[float, float] | str:
     if run.concurrency is not None and batch > 1.05 * run.concurrency:
         return (
             f"{format_value(batch, '1', 3)} sequences would decode at a time by its throughput, "
-            f"more than the {format_value(run.concurrency, '1', 3)} in flight: fields are mixed, or tokens come several at a time"
+            f"more than the {format_value(run.concurrency, '1', 3)} in flight: fields are mixed, "
+            "or tokens come several at a time"
         )
     return max(batch, min(1.0, run.concurrency or 1.0)), step
 

@@ -320,3 +320,11 @@ def test_ten_thousand_points_are_as_ten():
         assert alone.floor == pytest.approx(made[i].floor) and alone.known == made[i].known
         assert alone.memory_time == pytest.approx(latency.memory_time(alone.known))
     assert own_server.fit(made).count == 10_000
+
+
+def test_a_run_of_a_model_that_nobody_knows_leaves_the_others():
+    runs = [replace(run("known"), model="Llama 3.1 70B"), replace(run("other"), model="Nobody 3B")]
+    known, other = own_server.points(runs, hardware="H100 SXM", precision="fp8")
+    assert known.why_not == "" and "There is no model 'Nobody 3B'" in other.why_not
+    with pytest.raises(scenario.ScenarioError, match="There is no model 'Nobody 3B'"):
+        own_server.points(runs[1:], hardware="H100 SXM", precision="fp8")

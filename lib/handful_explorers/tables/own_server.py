@@ -71,7 +71,7 @@ def fit() -> own_server.Fit:
 
 
 def what_it_adds() -> Table:
-    """Return the three numbers of the public run, with their intervals.
+    r"""Return the three numbers of the public run, with their intervals.
 
     >>> what_it_adds().rows[2][1]
     '7.16\xa0ms'

@@ -168,7 +168,7 @@ function loadOf(run) {
 }
 
 /**
- * Each run beside its floor.
+ * Each run beside its floor.  One whose chip or model is not known is left out, unless all are.
  *
  * @param {Run[]} runs
  * @param {(run: Run) => SymbolValues} baseOf values of symbols for the run's chip and model
@@ -180,7 +180,10 @@ export function pointsOf(runs, baseOf, { times }, apart) {
   // One copy of a server's values for all of its points: a copy for each takes most of the time.
   /** @type {Map<SymbolValues, SymbolValues>} */
   const copies = new Map();
-  return runs.map((run) => {
+  /** @type {unknown[]} */
+  const problems = [];
+  let tried = 0;
+  const points = runs.map((run) => {
     const load = loadOf(run),
       prompt = run.input_tokens ?? 0,
       answer = run.output_tokens || 1,
@@ -190,7 +193,7 @@ export function pointsOf(runs, baseOf, { times }, apart) {
         context: prompt + answer / 2,
         // A request alone shares its steps with no prompt.
         promptPerAnswer: apart || (run.concurrency || 2) <= 1 ? 0 : prompt / answer,
-        base: baseOf(run),
+        base: /** @type {SymbolValues} */ ({}),
         measured: NaN,
         memoryTime: NaN,
         computeTime: NaN,
@@ -199,6 +202,15 @@ export function pointsOf(runs, baseOf, { times }, apart) {
       };
     if (typeof load === "string") {
       point.whyNot = load;
+      return point;
+    }
+    tried += 1;
+    try {
+      point.base = baseOf(run);
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error;
+      problems.push(error);
+      point.whyNot = error.message;
       return point;
     }
     [point.batch, point.measured] = load;
@@ -212,6 +224,8 @@ export function pointsOf(runs, baseOf, { times }, apart) {
     if (point.measured < ALLOWED * point.floor) point.whyNot = BELOW;
     return point;
   });
+  if (tried && problems.length === tried) throw problems[0];
+  return points;
 }
 
 // --- the fit ---
@@ -493,9 +507,7 @@ function undetermined(used, intervals) {
  */
 export function predictor({ factors, draws, residuals, count }, { times, holds, room }) {
   // What a fit leaves is less than what it misses on a new point, by its three numbers.
-  const inflated = residuals.map((r) =>
-    Math.exp(r * Math.sqrt(count / Math.max(count - 3, 1))),
-  );
+  const inflated = residuals.map((r) => Math.exp(r * Math.sqrt(count / Math.max(count - 3, 1))));
   /**
    * @param {SymbolValues} known
    * @param {number} [fixed] the share of the fixed time that is left
@@ -548,7 +560,9 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
       throughput = batch ? batch / predicted({ ...known, batch }, fixed) : 0,
       price = known.device_price,
       cost = price && throughput ? (known.devices * price) / throughput : null,
-      each = throughput / known.devices;
+      each = throughput / known.devices,
+      before = now ? now.each : each,
+      gain = before ? each / before : Number(!now);
     return {
       name,
       assumes,
@@ -556,7 +570,7 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
       throughput,
       each,
       cost,
-      gain: now ? (now.each ? each / now.each : 0) : 1,
+      gain,
     };
   }
   /**

@@ -131,7 +131,12 @@ const list = (title, items) =>
  * @param {string} more
  */
 const line = (word, value, more) =>
-  h("div", null, h("dt", { text: word }), h("dd", null, h("strong", { text: value }), h("span", { text: more })));
+  h(
+    "div",
+    null,
+    h("dt", { text: word }),
+    h("dd", null, h("strong", { text: value }), h("span", { text: more })),
+  );
 
 class Runs {
   /**
@@ -156,8 +161,8 @@ class Runs {
       id: "runs-files",
       multiple: true,
       accept: ".json,.jsonl,.csv,.txt,.log,.tsv",
-      onchange: () => this.take([...(this.picker.files ?? [])]),
     });
+    this.picker.addEventListener("change", () => this.take([...(this.picker.files ?? [])]));
     const zone = h(
       "div",
       { class: "runs-drop" },
@@ -317,7 +322,7 @@ class Runs {
       overrides.device_price = value / 3600;
     }
     if (step) {
-      const value = typed(step, { unit: "s", min: 1e-6, max: 100 });
+      const value = typed(step, { label: "Time per token", unit: "s", min: 1e-6, max: 100 });
       if (typeof value === "string") throw new ServerError(`Time per token: ${value}`);
       promise = value;
     }
@@ -329,28 +334,39 @@ class Runs {
   rowsOf(run) {
     const { rows, lacks, label } = this.page,
       data = this.data,
-      hardware = this.hardware?.value || (run.hardware && chipOf(rows.hardware, run.hardware, data)),
+      hardware =
+        this.hardware?.value || (run.hardware && chipOf(rows.hardware, run.hardware, data)),
       model = this.model?.value || (run.model && choose(rows.model, run.model, data));
-    if (!hardware)
-      throw new ServerError(
-        run.hardware
-          ? `${run.source} says “${run.hardware}”, which is no chip of this book: choose one above, or describe yours on the page “Your model, your hardware”.`
-          : `${run.source} does not say its chip: choose it above.`,
-      );
-    if (!model)
-      throw new ServerError(
-        run.model
-          ? `${run.source} says “${run.model}”, which is no model of this book: choose one above, or describe yours on the page “Your model, your hardware”.`
-          : `${run.source} does not say its model: choose it above.`,
-      );
+    /** @type {[string, string, string][]} */
+    const wanted = [
+      [hardware, "chip", run.hardware],
+      [model, "model", run.model],
+    ];
+    for (const [found, what, said] of wanted)
+      if (!found)
+        throw new ServerError(
+          said
+            ? `The file says “${said}”, which is no ${what} of this book: choose one above, or ` +
+                "describe yours on the page “Your model, your hardware”."
+            : `The file does not say its ${what}: choose it above.`,
+        );
     const weights = this.weights?.value ?? "",
       whole = weights.startsWith("int"),
-      usual = whole || lacks(hardware, this.page.rows.default.precision) ? "bf16" : this.page.rows.default.precision,
+      usual =
+        whole || lacks(hardware, this.page.rows.default.precision)
+          ? "bf16"
+          : this.page.rows.default.precision,
       said = run.precision && choose(rows.precision, run.precision, data),
       precision = this.precision?.value || said || usual,
       missing = lacks(hardware, precision);
     if (missing) throw new ServerError(missing);
-    return { hardware, model, precision, weights, names: [label("hardware", hardware), label("model", model)] };
+    return {
+      hardware,
+      model,
+      precision,
+      weights,
+      names: [label("hardware", hardware), label("model", model)],
+    };
   }
 
   /** @param {SymbolValues} overrides */
@@ -394,7 +410,12 @@ class Runs {
     try {
       const given = this.typedValues();
       promise = given.promise;
-      points = pointsOf(runs, this.baseOf(given.overrides), this.formulas, Boolean(this.apart?.checked));
+      points = pointsOf(
+        runs,
+        this.baseOf(given.overrides),
+        this.formulas,
+        Boolean(this.apart?.checked),
+      );
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
       this.said.textContent = `${plural(runs.length, "run")} read; not compared yet.`;
@@ -479,15 +500,23 @@ class Runs {
       half = knee(usual),
       step = promise || usualStep(usable),
       { now, best } = changes(usual, step),
-      most = usable.reduce((most, { batch }) => Math.max(most, batch), 0),
+      most = usable.reduce((high, { batch }) => Math.max(high, batch), 0),
       priced = now.cost !== null;
     const parts = [
       h("h3", { text: "What the server adds" }),
       h(
         "dl",
         null,
-        line("Reading at", percent(values.memory_efficiency), `of the peak; ${ends("memory_efficiency", percent)}`),
-        line("Arithmetic, and all that grows with tokens, at", percent(values.compute_efficiency), `of the peak; ${ends("compute_efficiency", percent)}`),
+        line(
+          "Reading at",
+          percent(values.memory_efficiency),
+          `of the peak; ${ends("memory_efficiency", percent)}`,
+        ),
+        line(
+          "Arithmetic, and all that grows with tokens, at",
+          percent(values.compute_efficiency),
+          `of the peak; ${ends("compute_efficiency", percent)}`,
+        ),
         line("Fixed time of a step", time(values.fixed_time), ends("fixed_time", time)),
       ),
       h("p", { class: "runs-small", text: "The intervals hold nine times in ten." }),
@@ -570,7 +599,9 @@ class Runs {
           "Measured is the time per output token; the floor is the slower of reading weights and " +
           "caches and of arithmetic, prompts included, at peak rates. The percentages are what of " +
           "either the server reaches: its model bandwidth and model FLOPs utilisation." +
-          (skip > 1 ? ` ${shown.length} of ${grouped(sorted.length)} are shown; the file has all.` : ""),
+          (skip > 1
+            ? ` ${shown.length} of ${grouped(sorted.length)} are shown; the file has all.`
+            : ""),
       }),
       table(
         ["Run", "Batch", "Context", "Measured", "Floor", "Over", "Fit", "Reading", "Arithmetic"],
@@ -649,7 +680,13 @@ class Runs {
         s(
           "g",
           null,
-          s("line", { x1: x(value), x2: x(value), y1: box.top, y2: box.bottom, class: "runs-grid" }),
+          s("line", {
+            x1: x(value),
+            x2: x(value),
+            y1: box.top,
+            y2: box.bottom,
+            class: "runs-grid",
+          }),
           s("text", { x: x(value), y: box.bottom + 17, "text-anchor": "middle", text: xTexts[k] }),
         ),
       ),
@@ -657,11 +694,22 @@ class Runs {
         s(
           "g",
           null,
-          s("line", { x1: box.left, x2: box.right, y1: y(value), y2: y(value), class: "runs-grid" }),
+          s("line", {
+            x1: box.left,
+            x2: box.right,
+            y1: y(value),
+            y2: y(value),
+            class: "runs-grid",
+          }),
           s("text", { x: box.left - 7, y: y(value) + 4, "text-anchor": "end", text: yTexts[k] }),
         ),
       ),
-      s("text", { x: (box.left + box.right) / 2, y: height - 8, "text-anchor": "middle", text: "Sequences that decode at a time" }),
+      s("text", {
+        x: (box.left + box.right) / 2,
+        y: height - 8,
+        "text-anchor": "middle",
+        text: "Sequences that decode at a time",
+      }),
       s("path", { d: floors, class: "runs-floor" }),
       s("path", { d: fits, class: "runs-fit" }),
       s("path", { d: dots, class: "runs-dot" }),
