@@ -5,6 +5,8 @@ They invert a price list and show how far the inversion carries.
 
 from __future__ import annotations
 
+import math
+
 from ipywidgets import Dropdown, FloatLogSlider
 
 from handful import balance, facts, price_surcharges, prices, scenario
@@ -66,7 +68,7 @@ def _caches() -> list[tuple[float, float, str]]:
     """
     wanted = (
         "DeepSeek-V4-Pro",
-        "Gemma 4 26B-A4B",
+        "gpt-oss-120b",
         "DeepSeek-V3",
         "Llama 3.1 70B",
         "Llama 3.1 405B",
@@ -76,7 +78,7 @@ def _caches() -> list[tuple[float, float, str]]:
         (
             row["active_params_reported"],
             row["kv_elements_per_token_growing"],
-            row.name if row.verified else f"{row.name.removeprefix('DeepSeek-')} (unverified)",
+            row.name,
         )
         for row in rows
     ]
@@ -99,7 +101,10 @@ price_to_cache = Explorer(
             id="implied",
         ),
     ],
-    points=[Points("published, a byte a number", _caches())],
+    points=[
+        Points("published, a byte a number", _caches()),
+        Points("the lecture", [(1e11, 1667, "the lecture")]),
+    ],
     controls=[
         _thresholds(),
     ],
@@ -115,7 +120,7 @@ price_to_cache = Explorer(
     ),
     caption="A model lies on the line if its price turns just where reading the cache overtakes "
     "the arithmetic of the weights. The line is about bytes read; the dots are bytes kept, one for "
-    "each number of the cache. "
+    "each number of the cache. Those of DeepSeek-V4-Pro are not verified. "
     "Prices were read on "
     f"{facts.get('prices', _LISTS[0])['read_on']}.",
 )
@@ -151,18 +156,26 @@ fit_the_list = Explorer(
             scenario=_RACK,
             id="cost",
         ),
-        Curve(prices.fetching_over_computing, "Fetching", given=_GUESSED, scenario=_RACK),
-        Curve(price_surcharges.listed_answer_price, "Its price", given=_LISTED, id="price"),
+        Curve(price_surcharges.listed_answer_price, "Price on the list", given=_LISTED, id="price"),
     ],
     controls=[
-        Control(FloatLogSlider(value=20_000, min=2.5, max=5, step=0.01), "batch", "People"),
         Control(
-            FloatLogSlider(value=3000, min=2, max=4.5, step=0.01),
+            FloatLogSlider(value=100_000, min=math.log10(500), max=5, step=0.01),
+            "batch",
+            "People",
+            unit="1",
+        ),
+        Control(
+            FloatLogSlider(value=1600, min=math.log10(200), max=4, step=0.01),
             "kv_bytes_per_token",
             "Cache of a token",
         ),
     ],
+    presets=[
+        Preset("The step\u2019s machine", {"batch": 100_000, "kv_bytes_per_token": 1600}),
+        Preset("The ratio\u2019s machine", {"batch": 930, "kv_bytes_per_token": 1600}),
+    ],
     caption="The model has 100 billion active weights, is as sparse as DeepSeek-V3 and runs in"
-    " fp8 on GB200 chips. Attention's own arithmetic is left aside, and so is whether "
-    "so many people fit.",
+    " fp8 on GB200 chips. Its cost is the longer of fetching and computing. Attention\u2019s own"
+    " arithmetic is left aside, and so is whether so many people fit.",
 )

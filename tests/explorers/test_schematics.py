@@ -12,6 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from handful import facts
+from handful.price_surcharges import measured_ratios
 from handful.query import QueryError, answer
 from handful.reversible import Group, decrypt, encrypt
 from handful_explorers import schematics
@@ -24,6 +25,7 @@ from handful_explorers.schematics import (
     kink,
     layouts,
     person,
+    ratios,
     reuse,
     sharing,
     shelf,
@@ -43,7 +45,7 @@ from handful_explorers.schematics.schematic import (
 ALL = {name: getattr(schematics, name) for name in schematics.__all__}
 # Digits that are part of a name, and no number.
 NAMES = re.compile(
-    r"\b(?:H100s?|GB200|TPU v4|Llama 3\.1 \d+B|DeepSeek-V3|Qwen3 235B-A22B|bf16|fp8|fp4)(?!\w)"
+    r"\b(?:H100s?|GB200|R1|TPU v4|Llama 3\.1 \d+B|DeepSeek-V3|Qwen3 235B-A22B|bf16|fp8|fp4)(?!\w)"
 )
 NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
@@ -275,7 +277,20 @@ def test_one_pass_in_words_and_lengths():
         low, high = (s["w"] for s in one.pictures[step - 1] if s["t"] == "rect" and s["h"] == 14)
         assert high / low == pytest.approx(times)
     assert boxes(one, 3)["multiplying"]["w"] == pytest.approx(WIDTH)
-    assert value("read") > 5 * value("answer_share")  # longer than its bar
+    # 8 of 256 experts a token: an expert sleeps through the smaller pass once in trillions.
+    assert (1 - 8 / 256) ** value("crowd") < 1e-12
+
+
+def test_answers_over_prompts_are_those_that_were_measured():
+    one = schematics.answers_over_prompts
+    drawn = [one.value(name) for pairs in ratios.ROWS.values() for name in pairs]
+    assert sorted(drawn) == pytest.approx(sorted(p["ratio"] for p in measured_ratios()))
+    dots = sorted(s["x"] for s in one.pictures[3] if s["t"] == "circle")
+    lines = [s["p"][0][0] for s in one.pictures[3] if s["t"] == "path"]
+    assert len(lines) == 2 and max(dots) < min(lines)  # "All the dots are left of both"
+    assert (min(drawn), max(drawn)) == pytest.approx((one.value("gb200_fp4"), one.value("profile")))
+    assert [one.value(name) for name in ratios.LISTS] == pytest.approx([4, 6], rel=0.01)
+    assert 1 < one.value("deepseek_list") / one.value("service") < 2  # "less than a factor of two"
 
 
 def test_shared_cache_in_words_and_lengths():
@@ -691,6 +706,7 @@ HAND = {
         "rest": (0.250 - 0.193) / 0.209,
         "left": 1 - (0.250 - 0.193) / 0.209,
     },
+    "price_kink": {"thrice_compute": 3 * 40e-6},
     "one_pass": {
         "prompt": 2 * 5584,
         "prompt_share": 2.33e-3 / 11_168,

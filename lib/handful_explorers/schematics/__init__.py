@@ -15,6 +15,7 @@ from .layouts import four_layouts
 from .lives import one_quality, three_bills
 from .passes import one_pass
 from .person import one_person
+from .ratios import answers_over_prompts
 from .reuse import one_weight, what_cancels
 from .sharing import shared_cache
 from .shelf import room_and_door
@@ -23,6 +24,7 @@ from .training import rebuilt_notes, training_notes
 from .waiting import three_ways
 
 __all__ = [
+    "answers_over_prompts",
     "between_layers",
     "chained_memory",
     "decode_step",

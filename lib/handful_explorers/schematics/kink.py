@@ -36,14 +36,14 @@ def _reading(cache: str, colour: str) -> dict[str, Any]:
 
 
 def _price(told: str) -> str:
-    """Return a price without what it is for, which the words beside the picture say."""
-    return f"price {told.split()[0]}"
+    """Return a price as it fits beside its line."""
+    return f"price {told.split()[0]} a million"
 
 
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     told = schematic.told
     out = [
-        text(0, 13, "Time for one token of an answer, and its price", "ink strong"),
+        text(0, 13, "Time for one token of an answer", "ink strong"),
         line(0, FLOOR, WIDTH, FLOOR, "soft"),
         *(
             text(_x(n), FLOOR + 17, told[name], "soft small", anchor)
@@ -72,7 +72,8 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             path([(0, _y(1)), (_x(1), _y(1)), (WIDTH, _y(3))], "c4", 4),
             text(_x(2.02), _y(2.5), "cost", "c4 strong", "end"),
             text(_x(0.45), _y(0.12), "reading", "c2 small"),
-            text(WIDTH, _y(1) + 16, "computing", "c3 small", "end"),
+            text(WIDTH, _y(1) + 16, f"computing, {told['compute']}", "c3 small", "end"),
+            text(WIDTH, _y(3) - 8, told["thrice_compute"], "c4 small", "end"),
         ]
     if step > 3:
         out += [
@@ -80,13 +81,10 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             path([(_x(1), _y(1.5) - 5), (WIDTH, _y(1.5) - 5)], "ink", 2),
             line(_x(1), _y(1) - 5, _x(1), _y(1.5) - 5, "ink dash"),
         ]
-    if step in (4, 5):
         out += [
             text(0, _y(1) - 13, _price(told["answers"]), "ink small"),
             text(WIDTH, _y(1.5) + 12, _price(told["long_answers"]), "ink small", "end"),
         ]
-    if step == 5:
-        out.append(text(WIDTH, _y(3) - 8, f"{told['thrice_cost']} times", "c4", "end"))
     return out
 
 
@@ -103,6 +101,7 @@ price_kink = Schematic(
         "long_answers": f"{LIST} / long_context_output_usd_per_mtok",
         "thrice_cost": "cost_growth context={thrice} price_threshold={threshold}",
         "compute": f"compute_time batch=1 devices=1 {GUESSED}",
+        "thrice_compute": Number("= {thrice_cost} * {compute}", unit="s"),
     },
     steps=[
         Step(
@@ -120,26 +119,29 @@ price_kink = Schematic(
         ),
         Step(
             "Take one cache. The slower of the two sets the pace, so a token costs the same up to"
-            " the crossing, and from there on its cost rises.",
-            "The cost is drawn strong: it is level up to the crossing, at {threshold} tokens, and"
-            " then follows the line of the cache upwards.",
+            " the crossing. From there on its cost rises, and at {thrice} tokens it takes"
+            " {thrice_compute}.",
+            "The cost is drawn strong: it is level, at {compute}, up to the crossing at {threshold}"
+            " tokens, and then follows the line of the cache upwards to {thrice_compute}.",
         ),
         Step(
             "Now lay the price list over it. If its step came much later, conversations just past"
-            " the crossing would earn less than the others.",
+            " the crossing would earn less than the others. An earlier step would earn more, but"
+            " only until a rival sets a later one.",
             "A thin line, the price of answers, runs along the level part of the cost, at"
             " {answers}, and steps up at the crossing to {long_answers}.",
         ),
         Step(
             "Just beyond the step the price is above the cost, and further out it is below: at"
-            " {thrice} tokens the cost is {thrice_cost} times what it was.",
-            "At the right end of the picture the cost is {thrice_cost} times what it was, and the"
-            " price has risen once, to {long_answers}.",
+            " {thrice} tokens the cost is {thrice_cost} times what it was, the price half as much"
+            " again.",
+            "At the right end of the picture the cost, {thrice_compute}, is {thrice_cost} times"
+            " what it was, and the price has risen once, to {long_answers}.",
         ),
     ],
     draw=_draw,
     caption="One GB200 chip with arithmetic in fp8, a guess of {active} weights for each token, and"
     " a crowd so large that everybody\u2019s share of the weights can be left out, like"
-    " attention\u2019s own arithmetic. The price is drawn a little above the cost; real"
-    " ones are many times higher.",
+    " attention\u2019s own arithmetic. The price is drawn a little above the cost, to compare"
+    " their shapes; real ones are many times higher.",
 )

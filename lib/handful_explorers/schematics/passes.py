@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..plotting.scenes.shapes import path, rect, text
+from ..plotting.scenes.shapes import rect, text
 from .schematic import WIDTH, Number, Schematic, Step, named
 from .svg import arrow
 
@@ -27,10 +27,10 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         text(0, 148, "Multiplying with them", "ink strong"),
         rect(0.5, 100.5, WIDTH - 1, 19, "grid outline"),
         rect(0.5, 156.5, WIDTH - 1, 19, "grid outline"),
-        text(0, 210, "For each token the rack is busy", "ink strong"),
+        text(0, 210, "The rack\u2019s time for one token, enlarged", "ink strong"),
     ]
     if step > 1:
-        time = {4: "alone_time", 5: "crowd_time", 6: "read"}.get(step, "prompt_time")
+        time = {4: "crowd_time", 5: "crowd_time", 6: "read"}.get(step, "prompt_time")
         out += [
             text(WIDTH, 92, told["read"], "c1", "end"),
             named("fetching", rect(0, 100, value("read") * scale, 20, "c1")),
@@ -44,15 +44,6 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             text(WIDTH, 232, told["prompt_share"], "ink", "end"),
             rect(0, 239, value("prompt_share") * share, 14, "c3"),
         ]
-        if step == 4:
-            out += [
-                text(0, 276, "of an answer, alone", "ink"),
-                text(WIDTH, 276, told["read"], "ink", "end"),
-                rect(0, 283, WIDTH, 14, "c1"),
-                # Broken, since it would be thousands of times as long.
-                path([(WIDTH - 46, 300), (WIDTH - 38, 280)], "paper", 4),
-                path([(WIDTH - 36, 300), (WIDTH - 28, 280)], "paper", 4),
-            ]
         if step > 4:
             answer = "answer_share" if step == 5 else "prompt_share"
             out += [
@@ -75,22 +66,18 @@ def _tokens(step: int, schematic: Schematic) -> list[dict[str, Any]]:
                 arrow((left + right - 5) / 2, 49, (left + right - 5) / 2, 68, "soft"),
             ]
         return [*out, text(EDGES[-1] + 3, 39, "…", "ink")]
-    many = step > 4
-    going = {5: f"{told['crowd']} tokens", 6: f"{told['balance']} tokens"}.get(step, "one token")
     out = [
-        text(WIDTH, 13, going, "ink", "end"),
+        text(WIDTH, 13, f"{told['crowd' if step < 6 else 'balance']} tokens", "ink", "end"),
         rect(0, 22, 74, 24, "c0"),
         text(37, 39, "Because", "paper", "middle"),
         arrow(37, 49, 37, 68, "soft"),
     ]
-    if many:
-        for i in range(9):
-            out += [
-                rect(84 + 26 * i, 22, 20, 24, "ink faint"),
-                arrow(94 + 26 * i, 49, 94 + 26 * i, 68, "soft"),
-            ]
-        out.append(text(84 + 26 * 9 + 3, 39, "…", "ink"))
-    return out
+    for i in range(9):
+        out += [
+            rect(84 + 26 * i, 22, 20, 24, "ink faint"),
+            arrow(94 + 26 * i, 49, 94 + 26 * i, 68, "soft"),
+        ]
+    return [*out, text(84 + 26 * 9 + 3, 39, "…", "ink")]
 
 
 one_pass = Schematic(
@@ -104,7 +91,6 @@ one_pass = Schematic(
         "crowd": "= {balance} / {ratio}",
         "read": f"full_weight_time {MACHINE}",
         "prompt_time": f"compute_time batch={{prompt}} {MACHINE}",
-        "alone_time": f"compute_time batch=1 {MACHINE}",
         "crowd_time": f"compute_time batch={{crowd}} {MACHINE}",
         "prompt_share": Number("= {prompt_time} / {prompt}", unit="s"),
         "answer_share": Number("= {read} / {crowd}", unit="s"),
@@ -129,17 +115,18 @@ one_pass = Schematic(
         ),
         Step(
             "Each token of the answer depends on the one before, so each takes a pass of its own,"
-            " and for each pass all the weights are fetched again.",
-            "A single box, the first word of the answer. Fetching takes {read} as before,"
-            " multiplying next to nothing, and all of the pass is for one token.",
+            " and each pass fetches the weights again. Other people\u2019s answers come along, say"
+            " {crowd} in all. Multipliers are busy for a sixth of the time.",
+            "The first word of your answer stands in a row with words of others, {crowd} in all."
+            " Fetching takes {read} as before, and the bar of multiplying, {crowd_time}, is a sixth"
+            " as long.",
         ),
         Step(
-            "Other people\u2019s answers come along. With {crowd} of them in the pass, a token"
-            " takes {answer_share} of the rack\u2019s time, {ratio} times as much as a token of the"
-            " prompt. It pays for fetching; multipliers are busy for a sixth of the pass.",
-            "Your box stands in a row with others, {crowd} in all. The bar of multiplying,"
-            " {crowd_time}, is a sixth as long as that of fetching. A token of an answer takes"
-            " {answer_share}, a bar {ratio} times as long as that of the prompt\u2019s token.",
+            "Shared among {crowd}, the fetching comes to {answer_share} of the rack\u2019s time for"
+            " a token, {ratio} times what a token of the prompt takes. A token of an answer pays"
+            " for fetching.",
+            "A token of an answer takes {answer_share}, a bar {ratio} times as long as that of the"
+            " prompt\u2019s token.",
         ),
         Step(
             "With {balance} people in the pass the multipliers would be busy all the time, and a"
@@ -149,7 +136,7 @@ one_pass = Schematic(
         ),
     ],
     draw=_draw,
-    caption="DeepSeek-V3 in fp8 on our rack, at the speeds of the data sheet. Caches are left out."
-    " The upper and the lower bars have different scales, and the broken bar is far too long to"
-    " draw.",
+    caption="DeepSeek-V3 in fp8 on our rack, at the speeds of the data sheet. Caches are left out,"
+    " and so is attention\u2019s arithmetic. So many tokens wake every expert, so that all the"
+    " weights are fetched.",
 )
