@@ -10,6 +10,7 @@ from typing import Any
 
 from ..plotting.scenes.shapes import line, rect, text
 from .schematic import WIDTH, Number, Schematic, Step, named
+from .svg import strokes
 
 RACK = 'hardware="GB200 NVL72" model="DeepSeek-V3" precision=fp8'
 ALL = f"{RACK} context=100000"
@@ -18,40 +19,45 @@ ALL = f"{RACK} context=100000"
 
 CHAIN = 8  # racks in the longest chain that is drawn
 # Racks, crowds of people, and the rack that works, in each step; none where all of them do.
-_STAGES = {1: (1, 1, 0), 2: (2, 1, 1), 3: (2, 2, None), 4: (8, 8, None)}
-_STAGES[5] = _STAGES[4]
+_STAGES = {1: (1, 1, 0), 2: (2, 1, 0), 3: (2, 2, None), 4: (8, 8, None)}
+_WHERE = {1: "in this rack", 2: "half in each rack", 8: "an eighth in each rack"}
 BOX, PITCH, TALL = 34, 43.7, 46  # of a rack: width, from one to the next, height
-TOP, BAR = 140, 46  # of the bar of memory
+TOP, BAR = 154, 46  # of the bar of memory
 
 
 def _racks(racks: int, at_work: int | None) -> list[dict[str, Any]]:
-    """Draw the racks with the layers that each of them holds, an eighth to a stripe."""
+    """Draw racks with the layers that each of them holds, an eighth to a stripe, and one cache."""
     out = []
     for rack in range(racks):
         x = PITCH * rack
         busy = at_work in (None, rack)
         out.append(rect(x + 0.5, 22.5, BOX - 1, TALL, "soft outline round"))
-        for stripe in range(CHAIN):
-            held = stripe * racks // CHAIN == rack
-            colour = "c1" if held else "grid"
-            out.append(rect(x + 5, 27 + 4.9 * stripe, BOX - 10, 3, colour))
         words = "works" if busy else "waits"
         out.append(text(x + BOX / 2, 86, words, "ink small" if busy else "soft small", "middle"))
+    for stripe in range(CHAIN):
+        x, y = PITCH * (stripe * racks // CHAIN), 27 + 4.9 * stripe
+        out += [
+            named(f"layers-{stripe}", rect(x + 5, y, 14, 3, "c1")),
+            named(f"cache-{stripe}", rect(x + 21, y, 8, 3, "c2")),
+        ]
     return out
 
 
 def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     told, value = schematic.told, schematic.value
     racks, crowds, at_work = _STAGES[step]
+    last = racks == CHAIN
     scale = WIDTH / value("memory")  # pixels a byte
     weights = value("weights") / racks * scale
     crowd = value("people") * value("cache") / racks * scale
-    people = f"room for {told['chained']}" if step == 5 else f"{told[f'all_{crowds}']} people"
+    people = f"room for {told['chained']}" if last else f"{told[f'all_{crowds}']} people"
     out = [
         text(0, TOP - 10, "Memory of the first rack", "ink strong"),
         text(0, 13, {1: "One rack", 2: "Two racks", 8: "Eight racks"}[racks], "ink strong"),
         text(WIDTH, 13, people, "c2 strong", "end"),
         *_racks(racks, at_work),
+        text(0, 106, "Layers", "c1"),
+        text(48, 106, f"and one person’s cache: {_WHERE[racks]}", "c2"),
         text(WIDTH, TOP - 10, told["memory"], "ink", "end"),
         named("weights", rect(0, TOP, weights, BAR, "c1")),
     ]
@@ -61,17 +67,17 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         wide = crowd if one < crowds else 0
         colour = "c2 pale" if one % 2 else "c2"
         out.append(named(f"crowd-{one}", rect(x, TOP, wide, BAR, colour)))
-    if step == 5:
+    if last:
         # Room, and so left white: only its edge is drawn.
         full, room = weights + crowd * crowds, value("gained") * value("cache") / 8 * scale
         out.append(named("more", rect(full, TOP + 1.5, room, BAR - 3, "c2 outline")))
     rows = [
         ("Weights here", told[f"weights_{racks}"], "c1"),
-        ("Of each cache", told[f"cache_{racks}"], "c2"),
-        ("Of all caches", told[f"caches_{racks}_{crowds}"], "c2"),
+        ("Part of one cache here", told[f"cache_{racks}"], "c2"),
+        ("All caches here", told[f"caches_{racks}_{crowds}"], "c2"),
     ]
-    if step == 5:
-        rows.append(("Room for an eighth of", f"{told['gained']} more", "c2"))
+    if last:
+        rows.append(("Room left: an eighth of", f"{told['gained']} more caches", "c2"))
     for row, (words, shown, colour) in enumerate(rows):
         y = TOP + BAR + 24 + 22 * row
         out += [text(0, y, words, "ink"), text(WIDTH, y, shown, f"{colour} strong", "end")]
@@ -117,12 +123,12 @@ chained_memory = Schematic(
             " weights, and the caches of {all_1} people, {caches_1_1}, fill the rest.",
         ),
         Step(
-            "Half of the layers move to a second rack. Half of the weights leave the first, and so"
-            " does half of every cache: half of its memory is empty. But a token needs the layers"
-            " in order, so while one rack works, the other waits.",
-            "Two racks, each with half of the layers. On the first lie {weights_2} of weights and"
-            " {cache_2} of each cache, {caches_2_1} in all: half of the bar is empty. The first"
-            " rack waits while the second works.",
+            "Half of the layers move to a second rack, with half of the weights and half of every"
+            " cache. Now half of this memory is empty. But a token needs the layers in order, so"
+            " while one rack works, the other waits.",
+            "Two racks, each with half of the layers and half of one person’s cache. On the"
+            " first lie {weights_2} of weights and {cache_2} of each cache, {caches_2_1} in all:"
+            " half of the bar is empty. The second rack waits while the first works.",
         ),
         Step(
             "So let in a second crowd, as large as the first, and let the racks swap crowds. Its"
@@ -132,80 +138,79 @@ chained_memory = Schematic(
             " {caches_2_2}; a narrow strip of the bar is empty.",
         ),
         Step(
-            "Eight racks take eight crowds to keep all of them at work. Each rack holds an eighth"
-            " of a cache, {cache_8}, for eight times as many people. The caches fill as much of it"
-            " as when it stood alone.",
-            "Eight racks, all at work, for {all_8} people. On the first lie {weights_8} of"
-            " weights and pieces of the caches of eight crowds, {caches_8_8} in all, as with one"
-            " rack.",
-        ),
-        Step(
-            "Only weights have really moved out, seven eighths of them. The space they leave"
-            " holds an eighth of each of {gained} more caches, and the other racks hold the rest.",
-            "The narrow empty strip at the end of the bar is room for an eighth of {gained} more"
-            " caches; the chain has room for {chained} people.",
+            "Eight racks take eight crowds. A rack holds only an eighth of a cache, {cache_8}, but"
+            " for eight times as many people, and caches fill as much of it as when it stood alone."
+            " Only weights have moved out, and they left a sliver.",
+            "Eight racks, all at work, each with an eighth of the layers and an eighth of one"
+            " person’s cache. On the first lie {weights_8} of weights and pieces of the caches"
+            " of {all_8} people, {caches_8_8} in all, as with one rack. The narrow empty strip is"
+            " room for an eighth of {gained} more caches; the chain has room for {chained} people.",
         ),
     ],
     draw=_draw_memory,
     caption="GB200 NVL72 racks with DeepSeek-V3 in fp8; conversations of a hundred thousand tokens."
-    " The bar is to scale, crowds dark and pale by turns; a stripe is an eighth of the layers.",
+    " The bar is to scale, crowds dark and pale by turns. A stripe is an eighth of the layers, or"
+    " of a cache.",
 )
 
 # Nine boxes, three ways ---------------------------------------------------------------------------
 
 BOXES = 9
 ROW, THICK = 17, 12  # of a box in the chart: from one to the next, and height
-CHART = 98
-# What stands there in each step, how many people are served, and which boxes are shown reading.
+CHART, SPAN = 98, 36e-3  # where the chart begins, and the seconds that its width stands for
+# What stands there in each step, and whether it is full or serves few people.
 _WAYS = {
-    1: ("side", "side"),
-    2: ("first", "full"),
-    3: ("chain", "full"),
-    4: ("rack", "full"),
+    1: ("side", "full"),
+    2: ("chain", "full"),
+    3: ("rack", "full"),
+    4: ("side", "few"),
     5: ("chain", "few"),
     6: ("rack", "few"),
 }
-_NAMES = {
-    "side": "Side by side",
-    "first": "A chain",
-    "chain": "A chain",
-    "rack": "One rack",
-}
+_NAMES = {"side": "Side by side", "chain": "A chain", "rack": "One rack"}
+_PALE = {"w": "c1 pale", "k": "c2 pale"}
 
 
 def reading(schematic: Schematic, step: int) -> list[tuple[int, float, float, float]]:
     """Return when boxes read for one token: box, start, time for weights, time for caches."""
     way, load = _WAYS[step]
     value = schematic.value
+    caches = value(f"caches_{'side' if step == 1 else load}")
+    weights = value(f"{way}_{load}") - caches
     if way == "side":
-        return [(0, 0, value("weights_box"), value("caches_side"))]
-    caches = value(f"caches_{load}")
+        return [(0, 0, weights, caches)]
     if way == "rack":
-        weights = value(f"rack_{load}") - caches
         return [(box, 0, weights, caches) for box in range(BOXES)]
-    weights = value(f"chain_{load}") - caches
-    parts = [
-        (box, (weights + caches) / BOXES * box, weights / BOXES, caches / BOXES)
-        for box in range(BOXES)
-    ]
-    return parts[:1] if way == "first" else parts
+    turn = (weights + caches) / BOXES
+    return [(box, turn * box, weights / BOXES, caches / BOXES) for box in range(BOXES)]
+
+
+def _others(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    """Draw what boxes read for other people meanwhile."""
+    way, _ = _WAYS[step]
+    _, _, weights, caches = reading(schematic, step)[0]
+    scale = WIDTH / SPAN
+    out = []
+    for box in range(BOXES):
+        y = CHART + ROW * box
+        turns = {"side": 1 if box else 0, "chain": BOXES, "rack": 0}[way]
+        if turns:
+            pitch = (weights + caches) * scale
+            for start, long, what in ((0, weights, "w"), (weights, caches, "k")):
+                size = (long * scale, THICK)
+                out.append(strokes(start * scale, y, turns, pitch, size, _PALE[what]))
+    return out
 
 
 def _draw_ways(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     told, value = schematic.told, schematic.value
     way, load = _WAYS[step]
-    people = told["side_all"] if way == "side" else told[f"people_{load}"]
+    people = told["side_all"] if step == 1 else told[f"people_{load}"]
     bytes_scale = WIDTH / value("box")
     weights = value("weights") / (1 if way == "side" else BOXES) * bytes_scale
-    held = value("side_people") if way == "side" else value(f"people_{load}") / BOXES
+    held = value("side_people") if step == 1 else value(f"people_{load}") / BOXES
     caches = held * value("cache") * bytes_scale
-    scale = WIDTH / value("chain_full")
-    total = {
-        "side": "side_time",
-        "first": "",
-        "chain": f"chain_{load}",
-        "rack": f"rack_{load}",
-    }[way]
+    scale = WIDTH / SPAN
     out = [
         text(0, 13, _NAMES[way], "ink strong"),
         text(WIDTH, 13, f"{people} people", "c2 strong", "end"),
@@ -216,113 +221,118 @@ def _draw_ways(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         named("held", rect(0, 43, weights, 22, "c1")),
         named("caches", rect(weights, 43, caches, 22, "c2")),
         rect(0.5, 43.5, WIDTH - 1, 21, "soft outline"),
-        text(0, CHART - 8, "Eight chips a row, while they read for you", "ink"),
+        text(0, CHART - 8, "A row per eight chips; pale: reading for others", "ink"),
+        *_others(step, schematic),
     ]
+    found = {part[0]: part[1:] for part in reading(schematic, step)}
     for box in range(BOXES):
         y = CHART + ROW * box
-        out.append(rect(0, y, WIDTH, THICK, "grid"))
-    for box in range(BOXES):
-        y = CHART + ROW * box
-        found = [part for part in reading(schematic, step) if part[0] == box]
-        _, start, first, second = found[0] if found else (box, 0, 0, 0)
+        start, first, second = found.get(box, (0, 0, 0))
         out += [
             named(f"w{box}", rect(start * scale, y, first * scale, THICK, "c1")),
             named(f"k{box}", rect((start + first) * scale, y, second * scale, THICK, "c2")),
         ]
-    end, bottom = CHART + ROW * BOXES, CHART + ROW * BOXES + 18
-    if total:
-        x = value(total) * scale
+    end = CHART + ROW * BOXES
+    out.append(line(0, end, WIDTH, end, "soft"))
+    for tick in range(0, 40, 10):
+        x = tick * 1e-3 * scale
+        words = told[f"t{tick}"] + (" ms" if tick == 30 else "")
         out += [
-            text(0, bottom, "One token takes", "ink"),
-            line(x - 0.5, CHART - 3, x - 0.5, end, "ink dash"),
-            text(WIDTH, bottom, told[total], "ink strong", "end"),
+            line(x, end, x, end + 4, "soft"),
+            text(x, end + 17, words, "soft small", "middle" if tick else "start"),
         ]
-    weights_time = {"side": "weights_box", "chain": f"weights_{load}", "rack": "weights_rack"}
-    if way in weights_time:
-        out += [
-            text(0, bottom + 20, "of which for the weights", "ink"),
-            text(WIDTH, bottom + 20, told[weights_time[way]], "c1 strong", "end"),
-        ]
+    x, bottom = value(f"{way}_{load}") * scale, end + 40
+    out += [
+        named("done", rect(x, CHART - 3, 1.5, end - CHART + 3, "ink")),
+        text(0, bottom, "One token takes", "ink"),
+        text(WIDTH, bottom, told[f"{way}_{load}"], "ink strong", "end"),
+        text(0, bottom + 20, "of which for the weights", "ink"),
+        text(WIDTH, bottom + 20, told[f"weights_{way}_{load}"], "c1 strong", "end"),
+    ]
     return out
 
 
 nine_boxes = Schematic(
     "nine-boxes",
     "The same chips, three ways",
-    height=CHART + ROW * BOXES + 44,
+    height=CHART + ROW * BOXES + 66,
     numbers={
+        "t0": "= 0",
+        "t10": "= 10",
+        "t20": "= 20",
+        "t30": "= 30",
         "chips": Number("accelerators / GB200 NVL72 / scaleup_domain_chips", 3, "1"),
         "box": Number(f"devices_memory devices=8 {RACK}", 3),
         "weights": Number(f"weight_memory {RACK}", 3),
         "cache": Number(f"cache_memory {ALL}", 3),
         "side_people": Number(f"= [batch_that_fits devices=8 {ALL}] // 1", 3),
         "side_all": Number("= 9 * {side_people}", 4),
-        "side_time": Number(f"step_time devices=8 batch={{side_people}} {ALL}", 3),
-        "weights_box": Number(f"full_weight_time devices=8 {RACK}", 3),
-        "caches_side": Number(f"kv_time devices=8 batch={{side_people}} {ALL}", 3),
         "people_full": Number(f"= [batch_that_fits {ALL}] // 1", 4),
         "people_few": Number("= 900", 3),
+        "apart": Number("= {people_few} / 9", 3, "1"),
         "micro": "= {people_full} / 9",
+        "side_full": Number(f"step_time devices=8 batch={{side_people}} {ALL}", 3),
+        "side_few": Number(f"step_time devices=8 batch={{apart}} {ALL}", 3),
         "chain_full": Number(
             f"token_latency_of_cut_rack pipeline_stages=9 hop_time=0 batch={{micro}} {ALL}", 3
         ),
         "chain_few": Number(
-            f"token_latency_of_cut_rack pipeline_stages=9 hop_time=0 batch=100 {ALL}", 3
+            f"token_latency_of_cut_rack pipeline_stages=9 hop_time=0 batch={{apart}} {ALL}", 3
         ),
         "rack_full": Number(f"step_time batch={{people_full}} {ALL}", 3),
         "rack_few": Number(f"step_time batch={{people_few}} {ALL}", 2),
+        "caches_side": Number(f"kv_time devices=8 batch={{side_people}} {ALL}", 3),
         "caches_full": Number(f"kv_time batch={{people_full}} {ALL}", 3),
         "caches_few": Number(f"kv_time batch={{people_few}} {ALL}", 2),
-        "apart": Number("= {people_few} / 9", 3, "1"),
-        "apart_time": Number(f"step_time devices=8 batch={{apart}} {ALL}", 3),
-        "weights_full": Number("= {chain_full} - {caches_full}", 3, "s"),
-        "weights_few": Number("= {chain_few} - {caches_few}", 3, "s"),
-        "weights_rack": Number(f"full_weight_time {RACK}", 2),
+        "weights_side_full": Number("= {side_full} - {caches_side}", 3, "s"),
+        "weights_side_few": Number("= {side_few} - {caches_few}", 3, "s"),
+        "weights_chain_full": Number("= {chain_full} - {caches_full}", 3, "s"),
+        "weights_chain_few": Number("= {chain_few} - {caches_few}", 3, "s"),
+        "weights_rack_full": Number("= {rack_full} - {caches_full}", 3, "s"),
+        "weights_rack_few": Number("= {rack_few} - {caches_few}", 3, "s"),
     },
     steps=[
         Step(
-            "Nine boxes side by side, each with a copy of the weights. The copy takes nearly half"
-            " of a box, so only {side_people} people fit in each. For a token your box reads"
-            " {weights} and their caches.",
-            "Nearly half of a box\u2019s memory is weights, the rest is caches. In the chart the"
-            " first of nine rows is filled for {side_time}: {weights_box} for the weights, then the"
-            " caches.",
+            "Nine boxes side by side. A copy of the weights takes nearly half of each, and"
+            " {side_people} people fit beside it.",
+            "Nearly half of a box’s memory is weights, the rest is caches. In the chart all"
+            " nine rows are filled for {side_full}, one for you and eight for others:"
+            " {weights_side_full} for the weights, then the caches.",
         ),
         Step(
-            "Chain them. A ninth of the weights in each box leaves room for {people_full} people in"
-            " all, nearly three quarters more than before.",
-            "A narrow piece of a box\u2019s memory is weights, and caches fill the rest. In the"
-            " chart the first box reads for a ninth of the way.",
+            "Chain them, and {people_full} people fit, nearly three quarters more. Your token"
+            " visits the boxes in turn, and each reads its ninth of the weights for every crowd.",
+            "A narrow piece of a box’s memory is weights, and caches fill the rest. In the"
+            " chart a staircase: nine boxes read for you one after another, each for a ninth of"
+            " {chain_full}, and for eight other crowds before and after. The weights take"
+            " {weights_chain_full} of it.",
         ),
         Step(
-            "Your token visits the boxes in turn. Each reads its ninth of the weights with only"
-            " eight chips, which takes as long as {chips} need for all of them, and then hands it"
-            " on. With the caches that takes {chain_full}.",
-            "A staircase: nine boxes read one after another, each for a ninth of {chain_full}. The"
-            " weights take {weights_full} of it.",
-        ),
-        Step(
-            "Now put the same {chips} chips on one fabric. Just as many people fit. But all"
-            " chips read for you at once, and the weights are done in {weights_rack}.",
+            "Put the {chips} chips on one fabric. Just as many people fit. Now all chips read at"
+            " once, and the weights only once for everybody.",
             "All nine rows are filled from the start, for {rack_full}; the weights take"
-            " {weights_rack} of it.",
+            " {weights_rack_full} of it.",
         ),
         Step(
-            "For faster answers let in only {people_few}. In a chain the caches take a quarter of"
-            " the time they took. The weights still take {weights_few}, since a crowd of"
-            " {apart} leaves few experts unread. Separate boxes of {apart} would take as long,"
-            " {apart_time}.",
-            "The staircase again, shorter: {chain_few}, of which {weights_few} for the weights.",
+            "For faster answers let in only {people_few}. The caches are soon read, but {apart}"
+            " people in a box leave few experts unread.",
+            "A good part of a box’s memory is empty. All nine rows are filled for {side_few},"
+            " one for you, with {weights_side_few} for the weights.",
         ),
         Step(
-            "In the rack the weights take {weights_rack} of {rack_few}. The fewer people"
-            " share a machine, the more of its time goes to the weights, and the more the fabric"
-            " is worth.",
-            "All nine rows are filled from the start, for {rack_few} only.",
+            "A chain takes just as long: nine short readings of the weights instead of one long"
+            " one.",
+            "The staircase again, shorter: {chain_few}, of which {weights_chain_few} for the"
+            " weights.",
+        ),
+        Step(
+            "On the rack the weights take little more than a millisecond, and a token comes more"
+            " than twice as fast.",
+            "All nine rows are filled from the start, for {rack_few} only, of which"
+            " {weights_rack_few} for the weights.",
         ),
     ],
     draw=_draw_ways,
     caption="GB200 chips, DeepSeek-V3 in fp8, a hundred thousand tokens each. Times are for"
-    " reading, without hops and the latency of layers. Grey: the box reads for other people, or for"
-    " your next token. Dashed line: your token is done.",
+    " reading alone, without hops and the latency of layers. Upright line: your token is done.",
 )
