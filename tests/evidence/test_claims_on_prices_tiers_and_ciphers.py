@@ -301,7 +301,7 @@ def test_every_row_is_reached_by_its_chapter():
         chapter = name.partition("-")[2]
         page = (ROOT / "book" / f"{chapter}.md").read_text("utf-8")
         reached = set(re.findall(r"\{claim\}`([^`]+)`", page))
-        if f'ledger.checked("{chapter}")' in page:  # a table of all
+        if re.search(rf'ledger\.checked\(\s*"{chapter}"', page):  # a table, which links to the rest
             continue
         assert {claim.id for claim in ROWS.values() if claim.chapter == chapter} <= reached, chapter
 

@@ -12,6 +12,7 @@ import csv
 import html
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from handful_evidence.claims import BASES, CHAPTERS, SEGMENTS, VERDICTS, Claim, as_object, load
@@ -83,13 +84,18 @@ def segment(number: int) -> Part:
     )
 
 
-def checked(chapter: str) -> Part:
+def checked(chapter: str, only: Sequence[str] = ()) -> Part:
     """Return the claims of a chapter in the order of the lecture, with the verdict on each.
 
-    What comes out is told where it is not simply what was said.
+    What comes out is told where it is not simply what was said. With `only`, ids of claims, the
+    others are left to the ledger, which the table links to.
 
     >>> checked("balance-batch").text.count("<tr>") - 1
     35
+    >>> few = checked("balance-batch", only=["cache-hits-cost-less"])
+    Traceback (most recent call last):
+    ...
+    ValueError: The chapter “balance-batch” has no claim “cache-hits-cost-less”.
     >>> checked("balances")
     Traceback (most recent call last):
     ...
@@ -98,6 +104,12 @@ def checked(chapter: str) -> Part:
     claims = [claim for claim in load() if claim.chapter == chapter]
     if not claims:
         raise ValueError(f"The ledger has no claim of a chapter “{chapter}”.")
+    known = {claim.id for claim in claims}
+    for name in only:
+        if name not in known:
+            raise ValueError(f"The chapter “{chapter}” has no claim “{name}”.")
+    total = len(claims)
+    claims = [claim for claim in claims if not only or claim.id in only]
     e = html.escape
     held = sum(claim.verdict == "holds" for claim in claims)
     rows = "".join(
@@ -108,12 +120,18 @@ def checked(chapter: str) -> Part:
         f'href="claims.html#claim-{claim.id}">{badge(claim.verdict)}</a></td></tr>'
         for claim in sorted(claims, key=lambda claim: claim.seconds)
     )
+    rest = (
+        f'<p>The other {total - len(claims)} statements of this part are in <a href="claims.html">'
+        "the ledger</a>.</p>"
+        if total > len(claims)
+        else ""
+    )
     return Part(
         f'<details class="fold"><summary>{len(claims)} statements of the lecture, {held} of which '
         "hold without conditions</summary>"
         '<div class="ledger-checked plain-table"><table><thead><tr><th scope="col">Who</th>'
         '<th scope="col">What was said, and what comes out</th><th scope="col">Verdict</th></tr>'
-        f"</thead><tbody>{rows}</tbody></table></div></details>"
+        f"</thead><tbody>{rows}</tbody></table></div>{rest}</details>"
     )
 
 
