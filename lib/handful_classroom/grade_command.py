@@ -339,13 +339,14 @@ def _reports(folder: Path, assignment, roster: str | None) -> tuple[list[str], s
     """Write grades, feedback and the class report; return notes, and why nothing was written."""
     from handful_study import book
 
-    from .grading import grades
+    from .grading import grades, store
     from .reports import feedback, report
     from .tables import TableError
 
     try:
-        made, notes = grades.write(folder, assignment, roster=Path(roster) if roster else None)
-        feedback.write(folder, assignment, made, book.address())
+        results = store.results(folder)
+        made, notes = grades.write(folder, assignment, results, Path(roster) if roster else None)
+        feedback.write(folder, assignment, grades.with_results(made, results), book.address())
         return [
             *notes,
             f"Written: {report.write(folder, assignment, made, notes)}, {folder / 'grades.csv'}, "

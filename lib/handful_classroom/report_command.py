@@ -141,14 +141,15 @@ def _write_grades(options, folder: Path, assignment, about) -> tuple[list, list[
     from .grading import grades, store
     from .reports import feedback
 
-    total = len(about["students"])
-    with Progress("Read", "results", total, QUIET) as show:
+    results = store.results(folder)
+    with Progress("Read", "results", len(results), QUIET) as show:
         made, notes = grades.write(
             folder,
             assignment,
-            counted(store.results(folder), show),
+            results,
             Path(options.class_list) if options.class_list else None,
             options.partial,
+            show,
         )
     if not about.get("complete", True):
         notes.insert(
@@ -157,8 +158,8 @@ def _write_grades(options, folder: Path, assignment, about) -> tuple[list, list[
             "'handful assign grade' goes on.",
         )
     site = book.address() if options.site is None else options.site
-    with Progress("Wrote", "pages of feedback", total, QUIET) as show:
-        feedback.write(folder, assignment, made, site, show)
+    with Progress("Wrote", "pages of feedback", len(results), QUIET) as show:
+        feedback.write(folder, assignment, grades.with_results(made, results), site, show)
     return made, notes
 
 
@@ -175,13 +176,6 @@ def _print_report(folder: Path, page: Path, assignment, made: list, notes: list[
         print(f"- {note}")
     files = [page, *(folder / name for name in ("grades.csv", "feedback.zip", "lms", "rubric.csv"))]
     print(f"Written: {', '.join(str(file) for file in files if file.exists())}")
-
-
-def counted(things, tell):
-    """Yield the things one after the other, and tell how many there were."""
-    for done, thing in enumerate(things, 1):
-        yield thing
-        tell(done)
 
 
 def _similar(options) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+import filecmp
 import io
 import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
+from typing import BinaryIO
 
 from handful_study.spreadsheet import MOST, escape_cell, unescape_cell
 
@@ -39,9 +43,10 @@ def as_csv(
     """
     from .html_report import number
 
-    out = io.StringIO(newline="")
+    packed = io.BytesIO()
+    out = io.TextIOWrapper(packed, "utf-8-sig" if mark else "utf-8", newline="")
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\r\n")
-    for row in (head, *rows):
+    for row in chain([head], rows):
         # A dash alone after a comma is nothing to run, and Moodle's mark for no grade.
         writer.writerow(
             [
@@ -53,7 +58,8 @@ def as_csv(
                 for place, cell in enumerate(row)
             ]
         )
-    return (("\ufeff" if mark else "") + out.getvalue()).encode()
+    out.flush()
+    return packed.getvalue()
 
 
 def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], list[str], str]:
@@ -74,25 +80,13 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
         data = path.read_bytes()
     except OSError as error:
         raise TableError(f"{name} cannot be read: {error.strerror}.") from None
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        text = data.decode("utf-16", "replace")  # Excel's "Unicode text"
-    else:
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = data.decode("cp1252", "replace")  # Excel's plain "CSV" on a western computer
-    head = text.lstrip("\r\n").partition("\n")[0]
+    encoding = _encoding(data)
+    head = data.decode(encoding, "replace").lstrip("\r\n").partition("\n")[0]
     delimiter = max(",;\t", key=head.count)
-    old = csv.field_size_limit(10_000_000)
     try:
-        lines = [
-            row
-            for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=False)
-        ]
+        lines = _lines(data, encoding, delimiter)
     except csv.Error as error:
         raise TableError(f"{name} is no table of comma-separated values: {error}.") from None
-    finally:
-        csv.field_size_limit(old)
     filled = [
         (place, row) for place, row in enumerate(lines, 1) if any(cell.strip() for cell in row)
     ]
@@ -119,6 +113,30 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[dict[str, str]], 
         }
         rows.append(found | {"": str(place)})  # "": the row's number, as a spreadsheet shows it
     return rows, columns, delimiter
+
+
+def _encoding(data: bytes) -> str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"  # Excel's "Unicode text"
+    try:
+        data.decode("utf-8-sig")
+        return "utf-8-sig"
+    except UnicodeDecodeError:
+        return "cp1252"  # Excel's plain "CSV" on a western computer
+
+
+def _lines(data: bytes, encoding: str, delimiter: str) -> list[list[str]]:
+    """Return the cells of each line; of one that many lines have, there is one copy."""
+    text = io.TextIOWrapper(io.BytesIO(data), encoding, "replace", newline="")
+    alike: dict[str, str] = {}
+    old = csv.field_size_limit(10_000_000)
+    try:
+        return [
+            [alike.setdefault(cell, cell) for cell in row]
+            for row in csv.reader(text, delimiter=delimiter, strict=False)
+        ]
+    finally:
+        csv.field_size_limit(old)
 
 
 def points(text: str, most: float, where: str) -> float | None:
@@ -156,16 +174,27 @@ def write_atomically(path: Path, data: bytes, sure: bool = False) -> None:
     """
     if path.exists() and path.read_bytes() == data:
         return
+    with replacing(path) as file:
+        file.write(data)
+        if sure:
+            file.flush()
+            os.fsync(file.fileno())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that takes another's place at the end of the block, whole or not at all.
+
+    One that comes out with the same bytes is left as it is.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    made = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            if sure:
-                file.flush()
-                os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+            yield file
+        if not (path.exists() and filecmp.cmp(made, path, shallow=False)):
+            made.chmod(0o644)
+            made.replace(path)
+    finally:
+        made.unlink(missing_ok=True)

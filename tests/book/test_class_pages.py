@@ -17,7 +17,9 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("class")
     some = [*class_of(40, 5), *hostile_class()]
     found, notes = grades.write(made, assignment(), some)
-    feedback.write(made, assignment(), found, "https://example.org/book/")
+    feedback.write(
+        made, assignment(), grades.with_results(found, some), "https://example.org/book/"
+    )
     report.write(made, assignment(), found, notes)
     return made
 

@@ -40,7 +40,7 @@ def adjusted(folder: Path, *rows: str, encoding="utf-8-sig"):
 
 def written(folder: Path, some=CLASS, **more):
     made, notes = grades.write(folder, assignment(), some, **more)
-    feedback.write(folder, assignment(), made)
+    feedback.write(folder, assignment(), grades.with_results(made, some))
     report.write(folder, assignment(), made, notes)
     return {one.student: one for one in made}, notes
 

@@ -58,7 +58,9 @@ def everything(folder: Path):
 
 def write_all(folder, results, **more):
     made, notes = grades.write(folder, assignment(), results, **more)
-    feedback.write(folder, assignment(), made, "https://example.org/book/")
+    feedback.write(
+        folder, assignment(), grades.with_results(made, results), "https://example.org/book/"
+    )
     report.write(folder, assignment(), made, notes)
     return made, notes
 
@@ -556,7 +558,7 @@ def test_sentences_follow_the_grade_after_the_rubric(tmp_path):
 
             fill(tmp_path, give)
             made, notes = grades.write(tmp_path, ROOFLINE, some, partial=True)
-        feedback.write(tmp_path, ROOFLINE, made)
+        feedback.write(tmp_path, ROOFLINE, grades.with_results(made, some))
         report.write(tmp_path, ROOFLINE, made, notes)
         for one, (student, texts, possible, everything) in zip(
             made, sentences(tmp_path), strict=True

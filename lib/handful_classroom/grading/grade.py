@@ -740,16 +740,17 @@ class _Register:
         whole: bool,
     ) -> list[tuple[str, str]]:
         """Return the list with earlier results of those of whom nothing came now."""
-        now = {student: get(under) or {} for student, under in listed}
+        keys = dict(listed)
         statuses = self.graded.statuses
         for student, under in earlier.items():
-            if now.get(student, {}).get("submission") or (whole and student not in now):
+            now = get(keys[student]) or {} if student in keys else None
+            if (now and now.get("submission")) or (whole and now is None):
                 continue
             before = get(under)
             if not before or not before.get("submission"):
                 continue
-            if student in now:
-                statuses[now[student]["status"]] -= 1
+            if now is not None:
+                statuses[now["status"]] -= 1
                 listed = [(who, under if who == student else key) for who, key in listed]
             else:
                 listed = [*listed, (student, under)]

@@ -15,8 +15,9 @@ Every file is the same to the byte when nothing has changed.  What each system r
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,6 +53,22 @@ CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("Username", "ID number", "Email address")
 ANOTHER_EDITION = "This notebook is of another edition"  # how a notice begins
 NOTHING_CHANGED = Adjustments()
+# What the tables of a class need of a result and of each question; other texts are a page's alone.
+BRIEF = (
+    "student",
+    "status",
+    "submission",
+    "edition",
+    "library",
+    "notebook_edition",
+    "inputs",
+    "points",
+    "possible",
+    "waiting",
+    "notices",
+    "says",
+)
+BRIEF_QUESTION = ("name", "status", "points", "possible", "turn")
 TRACED = ("assignment", "edition", "library", "submission", "signature", "status")
 
 
@@ -74,9 +91,12 @@ def summary(total: float, possible: float, waiting: float = 0.0, answers: int = 
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Grade:
-    """A student's result, with the points of the rubric and what the teacher changed."""
+    """A student's result, with the points of the rubric and what the teacher changed.
+
+    The result is whole, or as `brief` leaves it.
+    """
 
     result: Mapping
     lines: tuple[Line, ...] = ()
@@ -215,6 +235,32 @@ class Grade:
         )
 
 
+def brief(results: Iterable[Mapping]) -> Iterator[dict]:
+    """Yield of each result what the tables of a class need: about a kilobyte.
+
+    What several students have alike, such as a question's outcome, is the same object in all.
+    """
+    alike: dict = {}
+    for result in results:
+        made = {name: result[name] for name in BRIEF if name in result}
+        for name in ("status", "edition", "library", "notebook_edition", "inputs", "says"):
+            if name in made:
+                made[name] = alike.setdefault(made[name], made[name])
+        made["questions"] = [
+            alike.setdefault(tuple(part.items()), part)
+            for part in (
+                {name: part.get(name) for name in BRIEF_QUESTION} for part in result["questions"]
+            )
+        ]
+        yield made
+
+
+def with_results(grades: Iterable[Grade], results: Iterable[Mapping]) -> Iterator[Grade]:
+    """Yield brief grades one by one, each with all of its result; both are in the same order."""
+    for grade, result in zip(grades, results, strict=True):
+        yield replace(grade, result=result)
+
+
 def gather(
     results: Iterable[Mapping],
     lines: Iterable[Line],
@@ -350,10 +396,11 @@ def write(
     results: Iterable[Mapping] | None = None,
     roster: Path | None = None,
     partial: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[Grade], list[str]]:
     """Write rubric.csv with its sheets, grades.csv, and the folder lms.
 
-    Returns the grades, and sentences about what to know.
+    Returns the grades, with their results as `brief` leaves them, and sentences about what to know.
 
     Parameters
     ----------
@@ -362,34 +409,41 @@ def write(
     assignment
         The assignment, for its questions and their rubrics.
     results : iterable of mappings, optional
-        One result for each student; by default those of the class as last graded.
+        One result for each student, gone through several times; by default those of the class as
+        last graded.
     roster : Path, optional
         A list of the class as the LMS exports it, so that its own ids stand in the files for it.
         It is kept in class-lists/, one of each system, and serves again where none is named.
     partial : bool
         Give an LMS the points so far, too, where rubric lines are still to be filled.
+    progress : callable, optional
+        Called with how many results have been read, at the first time.
     """
     listed = class_lists.kept(folder, roster)
-    results = list(store.results(folder) if results is None else results)
-    students = [result["student"] for result in results]
+    each: Iterable[Mapping] = store.results(folder) if results is None else results
+    known = []
+    for result in brief(each):
+        known.append(result)
+        progress(len(known))
+    students = [result["student"] for result in known]
     adjusted = adjustments.read(
         folder, assignment, students, class_lists.other_names(listed, students)
     )
-    lines, notes = rubric.write(folder, assignment, results)
-    grades = gather(results, lines, adjusted, listed, notes.append)
+    lines, notes = rubric.write(folder, assignment, each)
+    grades = gather(known, lines, adjusted, listed, notes.append)
     grades, mixed = _marked(assignment, grades)
     notes += mixed
     notes += _late_notes(grades, adjusted)
     notes += _ungraded(grades)
-    old = sum(result["edition"] != assignment.edition for result in results)
+    old = sum(result["edition"] != assignment.edition for result in known)
     if old and not mixed:
         notes.append(
-            f"{old} of {len(results)} results are of another edition of {assignment.name} than "
+            f"{old} of {len(known)} results are of another edition of {assignment.name} than "
             "the source has now: grade again, or name the source that they were graded by with "
             "--source."
         )
-    notes += _editions(assignment, results)
-    notes += _model_answers(assignment, results)
+    notes += _editions(assignment, known)
+    notes += _model_answers(assignment, each)
     notes += hand_edited.write(folder, as_table(assignment, grades, listed))
     lms = folder / "lms"
     notes += _lists_say(folder, assignment, grades, listed)
@@ -406,7 +460,7 @@ def write(
     if sheet := worksheet(of_moodle, listed, partial):
         tables.write_atomically(lms / "moodle-worksheet.csv", sheet)
     tables.write_atomically(lms / "grades.json", as_json(assignment, grades, listed))
-    for grade in grades:
+    for grade in with_results(grades, each):
         tables.write_atomically(
             lms / "gradescope" / file_name(grade.student) / "results.json", gradescope(grade)
         )
@@ -496,25 +550,24 @@ def _ungraded(grades: Sequence[Grade]) -> list[str]:
     return notes
 
 
-def _model_answers(assignment, results: Sequence[Mapping]) -> list[str]:
+def _model_answers(assignment, results: Iterable[Mapping]) -> list[str]:
     """Return who wrote the model answer of the source, which is public, word for word."""
-    found = []
-    for question in assignment.questions.values():
-        model = tables.one_line(getattr(question, "model", ""))
-        same = [
-            result["student"]
-            for result in results
-            for part in result["questions"]
-            if part["name"] == question.name
-            and model
-            and tables.one_line(part.get("text") or "") == model
-        ]
-        if same:
-            found.append(
-                f"The answer to {question.name} is the source's own, word for word, with "
-                f"{plural(len(same), 'student')}: {_few(same, 30)}."
-            )
-    return found
+    same: dict[str, list[str]] = {name: [] for name in assignment.questions}
+    models = {
+        name: tables.one_line(getattr(question, "model", ""))
+        for name, question in assignment.questions.items()
+    }
+    for result in results:
+        for part in result["questions"]:
+            model = models.get(part["name"])
+            if model and tables.one_line(part.get("text") or "") == model:
+                same[part["name"]].append(result["student"])
+    return [
+        f"The answer to {name} is the source's own, word for word, with "
+        f"{plural(len(who), 'student')}: {_few(who, 30)}."
+        for name, who in same.items()
+        if who
+    ]
 
 
 def _has_moodles_id(row: Mapping[str, str]) -> bool:
@@ -649,34 +702,33 @@ def as_table(
         "adjustments",
         "submission",
     ]
-    rows = []
-    for grade in grades:
+
+    def row(grade: Grade) -> list:
         result = grade.result
         misconceptions = [
             f"{part['name']}: {part['turn']}" for part in result["questions"] if part.get("turn")
         ]
         each = (question_points(grade, name) for name in names)
-        rows.append(
-            [
-                grade.student,
-                *([class_lists.full_name(listed_as(listed, grade.student) or {})] * called),
-                result["status"],
-                number(grade.points) if result["questions"] else "",
-                number(result["possible"]),
-                number(grade.waiting),
-                number(grade.rubric) if grade.lines else "",
-                grade.adjusted or "",
-                -grade.penalty or "",
-                "excused" if grade.excused else number(grade.total) if grade.graded else "",
-                number(grade.possible),
-                *("" if value is None else number(value) for value in each),
-                "; ".join(misconceptions),
-                tables.one_line("; ".join(map(str, result["notices"]))),
-                " ".join(f"{TOTAL}: {note}" if note[:1] in "+−" else note for note in grade.notes),
-                result["submission"] or "",
-            ]
-        )
-    return tables.as_csv(head, rows, mark=True)
+        return [
+            grade.student,
+            *([class_lists.full_name(listed_as(listed, grade.student) or {})] * called),
+            result["status"],
+            number(grade.points) if result["questions"] else "",
+            number(result["possible"]),
+            number(grade.waiting),
+            number(grade.rubric) if grade.lines else "",
+            grade.adjusted or "",
+            -grade.penalty or "",
+            "excused" if grade.excused else number(grade.total) if grade.graded else "",
+            number(grade.possible),
+            *("" if value is None else number(value) for value in each),
+            "; ".join(misconceptions),
+            tables.one_line("; ".join(map(str, result["notices"]))),
+            " ".join(f"{TOTAL}: {note}" if note[:1] in "+−" else note for note in grade.notes),
+            result["submission"] or "",
+        ]
+
+    return tables.as_csv(head, map(row, grades), mark=True)
 
 
 def _mark(grade: Grade, partial: bool, none: str, excused: str) -> str:
@@ -815,45 +867,50 @@ def gradescope(grade: Grade) -> bytes:
 
 
 def as_json(
-    assignment, grades: Iterable[Grade], listed: Mapping[str, Mapping[str, str]] = {}
+    assignment, grades: Sequence[Grade], listed: Mapping[str, Mapping[str, str]] = {}
 ) -> bytes:
     """Return everything in the table as JSON, for programs; no cell is neutralised."""
-    made = [
-        {
-            "student": grade.student,
-            "status": grade.result["status"],
-            "says": grade.says,
-            "points": grade.points,
-            "rubric": grade.rubric,
-            "waiting": grade.waiting,
-            "total": grade.total if grade.graded else None,
-            "possible": grade.possible,
-            "final": grade.final,
-            "canvas_id": (listed_as(listed, grade.student) or {}).get("id", ""),
-            "excused": grade.excused,
-            "adjusted": grade.adjusted,
-            "late": -grade.penalty,
-            "adjustments": grade.notes,
-            "questions": {
-                part["name"]: question_points(grade, part["name"])
-                for part in grade.result["questions"]
-            },
-            "turns": {
-                part["name"]: part["turn"] for part in grade.result["questions"] if part.get("turn")
-            },
-            "notices": list(grade.result["notices"]),
-            "submission": grade.result["submission"],
-        }
-        for grade in grades
-    ]
-    return _dumped(
-        {
-            "assignment": assignment.name,
-            "title": assignment.title,
-            "possible": _possible(assignment),
-            "grades": made,
-        }
-    )
+    about = {
+        "assignment": assignment.name,
+        "title": assignment.title,
+        "possible": _possible(assignment),
+        "grades": [],
+    }
+    head, key, tail = _dumped(about).partition(b'"grades": [')
+    out, between = io.BytesIO(), b"\n  "
+    out.write(head + key)
+    for grade in grades:  # each is text at once: all as values would take several times as much
+        out.write(between + _dumped(_for_programs(grade, listed))[:-1].replace(b"\n", b"\n  "))
+        between = b",\n  "
+    out.write((b"\n " if grades else b"") + tail)
+    return out.getvalue()
+
+
+def _for_programs(grade: Grade, listed: Mapping[str, Mapping[str, str]]) -> dict:
+    return {
+        "student": grade.student,
+        "status": grade.result["status"],
+        "says": grade.says,
+        "points": grade.points,
+        "rubric": grade.rubric,
+        "waiting": grade.waiting,
+        "total": grade.total if grade.graded else None,
+        "possible": grade.possible,
+        "final": grade.final,
+        "canvas_id": (listed_as(listed, grade.student) or {}).get("id", ""),
+        "excused": grade.excused,
+        "adjusted": grade.adjusted,
+        "late": -grade.penalty,
+        "adjustments": grade.notes,
+        "questions": {
+            part["name"]: question_points(grade, part["name"]) for part in grade.result["questions"]
+        },
+        "turns": {
+            part["name"]: part["turn"] for part in grade.result["questions"] if part.get("turn")
+        },
+        "notices": list(grade.result["notices"]),
+        "submission": grade.result["submission"],
+    }
 
 
 def _dumped(value) -> bytes:

@@ -41,7 +41,7 @@ def write(folder: Path, made: bytes) -> list[str]:
     path, kept = folder / NAME, folder / WRITTEN
     notes: list[str] = []
     edits = _edits(kept, path) if path.exists() and kept.exists() else ""
-    before = _rows(kept)
+    before = _totals(kept)
     if edits:
         aside = next(name for name in _free_names(folder) if not name.exists())
         path.rename(aside)
@@ -53,27 +53,31 @@ def write(folder: Path, made: bytes) -> list[str]:
         notes.append(Passing(edited))
     tables.write_atomically(path, made)
     tables.write_atomically(kept, made)
-    changed = _totals_that_changed(folder, before, _rows(kept))
+    changed = _totals_that_changed(folder, before, _totals(kept))
     return [*notes, *([Passing(changed)] if changed else [])]
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a table of ours, none where it is not there or was damaged."""
+def _totals(path: Path) -> tuple[dict[str, str], set[str]]:
+    """Return each student's total in a table of ours, and out of how many points they are.
+
+    There are none where it is not there or was damaged.
+    """
     try:
-        return tables.read(path, ["student", "total"])[0]
+        rows = tables.read(path, ["student", "total"])[0]
     except tables.TableError:
-        return []
+        rows = []
+    totals = {row["student"]: row["total"] for row in rows}
+    return totals, {row["out of"] for row in rows if row.get("out of")}
 
 
 def _totals_that_changed(
-    folder: Path, before: list[dict[str, str]], after: list[dict[str, str]]
+    folder: Path, before: tuple[dict[str, str], set[str]], after: tuple[dict[str, str], set[str]]
 ) -> str:
     """Return whose total is another than when the table was written last, "" where none is.
 
     Those that fell come first; all are in a table of their own.
     """
-    old, new = ({row["student"]: row["total"] for row in rows} for rows in (before, after))
-    scale = [{row["out of"] for row in rows if row.get("out of")} for rows in (before, after)]
+    (old, was_scale), (new, scale) = before, after
     rows = [
         (student, old[student], total)
         for student, total in new.items()
@@ -86,7 +90,7 @@ def _totals_that_changed(
     fell = sum(_fell(*row[1:]) for row in rows)
     told = [f"{who} {one or 'none'} → {other or 'none'}" for who, one, other in rows]
     more = f" and {len(told) - MOST_CHANGED} more, in {CHANGED}" * (len(told) > MOST_CHANGED)
-    was, now_is = (", ".join(sorted(one)) for one in scale)
+    was, now_is = (", ".join(sorted(one)) for one in (was_scale, scale))
     points = f", out of {now_is} points, which were {was}" if was != now_is else ""
     return (
         f"{plural(len(told), 'total')} changed since the last time"

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from pathlib import Path
 
 from handful.units import plural
@@ -25,28 +26,29 @@ MOST_TOLD = 10  # wrong cells, in one message
 A_SHEET = 100  # students on one sheet of answers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a rubric for one student; `points` is None until the teacher has given some."""
+    """A line of a rubric for one student; `points` is None until the teacher has given some.
+
+    `id` is that of its row.
+    """
 
     student: str
     question: str
     text: str
     possible: float
-    answer: str
+    id: str
     points: float | None = None
     comment: str = ""
 
-    @property
-    def id(self) -> str:
-        """Return the id of the row.
 
-        It begins with a letter, so that no spreadsheet takes it for a number.
-        """
-        parts = "\0".join((self.student, self.question, self.text, self.answer)).encode(
-            "utf-8", "surrogatepass"
-        )
-        return "r" + hashlib.sha256(parts).hexdigest()[:15]
+def _id(student: str, question: str, text: str, answer: str) -> str:
+    """Return the id of a row.
+
+    It begins with a letter, so that no spreadsheet takes it for a number.
+    """
+    parts = "\0".join((student, question, text, answer)).encode("utf-8", "surrogatepass")
+    return "r" + hashlib.sha256(parts).hexdigest()[:15]
 
 
 def rubric(question) -> list[tuple[float, str]]:
@@ -60,25 +62,27 @@ def rubric(question) -> list[tuple[float, str]]:
 
 def lines_to_fill(assignment, results: Iterable[Mapping]) -> list[Line]:
     """Return the lines that the teacher has to fill: by question, then by student."""
-    results, found = list(results), []
-    for question in assignment.questions.values():
-        if question.kind != "written":
-            continue
-        for result in results:
-            part = next(
-                (
-                    part
-                    for part in result["questions"]
-                    if part["name"] == question.name and part["status"] == "waiting"
-                ),
-                None,
+    rubrics = {
+        name: rubric(question)
+        for name, question in assignment.questions.items()
+        if question.kind == "written"
+    }
+    found: dict[str, list[Line]] = {name: [] for name in rubrics}
+    for result in results:
+        student = result["student"]
+        for name, answer in _answers(result):
+            found.get(name, []).extend(
+                Line(student, name, text, points, _id(student, name, text, answer))
+                for points, text in rubrics.get(name, ())
             )
-            if part:
-                found += [
-                    Line(result["student"], question.name, text, points, part.get("text") or "")
-                    for points, text in rubric(question)
-                ]
-    return found
+    return list(chain.from_iterable(found.values()))
+
+
+def _answers(result: Mapping) -> Iterator[tuple[str, str]]:
+    """Yield the question and the text of each answer that waits for the teacher."""
+    for part in result["questions"]:
+        if part["status"] == "waiting":
+            yield part["name"], part.get("text") or ""
 
 
 def read_table(path: Path) -> tuple[dict[str, dict[str, str]], list[str], str]:
@@ -111,15 +115,7 @@ def with_points(lines: Sequence[Line], found: dict[str, dict[str, str]]) -> list
             except tables.TableError as error:
                 wrong.append(str(error))
                 continue
-            line = Line(
-                line.student,
-                line.question,
-                line.text,
-                line.possible,
-                line.answer,
-                points,
-                row["comment"].strip(),
-            )
+            line = replace(line, points=points, comment=row["comment"].strip())
         done.append(line)
     if wrong:
         more = [f"{len(wrong) - MOST_TOLD} more cells are wrong."] * (len(wrong) > MOST_TOLD)
@@ -127,8 +123,8 @@ def with_points(lines: Sequence[Line], found: dict[str, dict[str, str]]) -> list
     return done
 
 
-def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Line], list[str]]:
-    """Bring the table and the sheets of answers up to date.
+def write(folder: Path, assignment, results: Iterable[Mapping]) -> tuple[list[Line], list[str]]:
+    """Bring the table and the sheets of answers up to date; go through the results several times.
 
     Returns the lines, and sentences about what no longer counts.
 
@@ -142,11 +138,17 @@ def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Li
     lines = with_points(lines_to_fill(assignment, results), found)
     places = _places(lines)
     extra = [column for column in columns if column not in HEAD]
-    rows = []
-    for line in lines:
-        old = found.get(line.id, {})
-        rows.append(
-            [
+    now = {line.id for line in lines}
+    kept = [
+        row
+        for name, row in found.items()
+        if name not in now and (row["points"].strip() or row["comment"].strip())
+    ]
+
+    def rows() -> Iterator[list[str]]:
+        for line in lines:
+            old = found.get(line.id, {})
+            yield [
                 line.student,
                 line.question,
                 tables.one_line(line.text),
@@ -157,19 +159,14 @@ def write(folder: Path, assignment, results: Sequence[Mapping]) -> tuple[list[Li
                 line.id,
                 *(old.get(column, "") for column in extra),
             ]
-        )
-    now = {line.id for line in lines}
-    kept = [
-        row
-        for name, row in found.items()
-        if name not in now and (row["points"].strip() or row["comment"].strip())
-    ]
-    rows += [[row.get(column, "") for column in (*HEAD, *extra)] for row in kept]
-    if rows or path.exists():
+        for row in kept:
+            yield [row.get(column, "") for column in (*HEAD, *extra)]
+
+    if lines or kept or path.exists():
         tables.write_atomically(
-            path, tables.as_csv((*HEAD, *extra), rows, mark=True, delimiter=delimiter), sure=True
+            path, tables.as_csv((*HEAD, *extra), rows(), mark=True, delimiter=delimiter), sure=True
         )
-    for name, html in _sheets(assignment, lines, places):
+    for name, html in _sheets(assignment, lines, places, results):
         tables.write_atomically(folder / name, html.encode())
     notes = []
     worth = [
@@ -208,34 +205,48 @@ def _places(lines: Sequence[Line]) -> dict[tuple[str, str], str]:
 
 
 def _sheets(
-    assignment, lines: Sequence[Line], places: dict[tuple[str, str], str]
+    assignment,
+    lines: Sequence[Line],
+    places: dict[tuple[str, str], str],
+    results: Iterable[Mapping],
 ) -> Iterator[tuple[str, str]]:
     """Yield the names of the sheets of answers and their HTML.
 
     The students of a question stand one below the other.
     """
     asks = {name: question.asks for name, question in assignment.questions.items()}
-    answers = groupby(enumerate(lines, 2), lambda pair: (pair[1].question, pair[1].student))
-    parts = ((key, [(row, line) for row, line in group]) for key, group in answers)
-    for (name, question), group in groupby(
-        parts, lambda part: (places[part[0]].partition("#")[0], part[0][0])
-    ):
-        shown = list(group)
-        body = [
-            f"<header><h1>{html_report.shown(question)}</h1>"
-            f"<p>{html_report.shown(asks[question])}.  "
-            f"{plural(len(shown), 'answer')}, students "
-            f"{html_report.shown(shown[0][0][1], 80)} to "
-            f"{html_report.shown(shown[-1][0][1], 80)}.</p>"
-            f'<p class="note">Give points in the column points of {NAME}, where you may leave a '
-            "comment too, and run the report "
-            "again.</p></header>"
-        ]
-        body += [_answer(key[1], rows) for key, rows in shown]
-        yield name, html_report.page(f"{assignment.title}: {question}", "\n".join(body))
+    for question, numbered in groupby(enumerate(lines, 2), lambda pair: pair[1].question):
+        of_student = groupby(numbered, lambda pair: pair[1].student)
+        answers = groupby(_of_question(question, results), itemgetter(0))
+        parts = (
+            (student, next(texts)[1], list(rows))
+            for (student, rows), (_, texts) in zip(of_student, answers, strict=True)
+        )
+        while shown := list(islice(parts, A_SHEET)):
+            name = places[question, shown[0][0]].partition("#")[0]
+            body = [
+                f"<header><h1>{html_report.shown(question)}</h1>"
+                f"<p>{html_report.shown(asks[question])}.  "
+                f"{plural(len(shown), 'answer')}, students "
+                f"{html_report.shown(shown[0][0], 80)} to "
+                f"{html_report.shown(shown[-1][0], 80)}.</p>"
+                f'<p class="note">Give points in the column points of {NAME}, where you may leave '
+                "a comment too, and run the report "
+                "again.</p></header>"
+            ]
+            body += [_answer(*part) for part in shown]
+            yield name, html_report.page(f"{assignment.title}: {question}", "\n".join(body))
 
 
-def _answer(student: str, rows: Sequence[tuple[int, Line]]) -> str:
+def _of_question(question: str, results: Iterable[Mapping]) -> Iterator[tuple[str, str]]:
+    """Yield each student whose answer to a question waits, with its text."""
+    for result in results:
+        for name, answer in _answers(result):
+            if name == question:
+                yield result["student"], answer
+
+
+def _answer(student: str, answer: str, rows: Sequence[tuple[int, Line]]) -> str:
     done = [
         (
             f"{row}",
@@ -249,7 +260,7 @@ def _answer(student: str, rows: Sequence[tuple[int, Line]]) -> str:
     return (
         f'<section class="card" id="{html_report.file_name(student)}">'
         f"<h3>{html_report.shown(student, 200)}</h3>\n"
-        f'<div class="answer">{html_report.shown(rows[0][1].answer)}</div>\n'
+        f'<div class="answer">{html_report.shown(answer)}</div>\n'
         + html_report.table(
             ("Row", "Worth points for", "Up to", "Given", "Comment"), done, numbers=(2, 3)
         )

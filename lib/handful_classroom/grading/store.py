@@ -258,21 +258,37 @@ def overview(folder: str | Path) -> dict:
     return found
 
 
-def results(folder: str | Path) -> Iterator[dict]:
-    """Yield the results of a class as last graded, in the class's order.
+@dataclass
+class _Results:
+    """The results of a folder, read one by one each time that they are gone through."""
 
-    Each comes without its digest.
+    folder: Path
+    students: list[dict[str, str]]
+
+    def __len__(self) -> int:
+        return len(self.students)
+
+    def __iter__(self) -> Iterator[dict]:
+        for one in self.students:
+            found = load(self.folder / "results" / f"{one['key']}.json")
+            if found is None:
+                raise StoreError(
+                    f"The result of {one['student']} in {self.folder} is missing or damaged; grade "
+                    "again, which makes it anew."
+                )
+            yield found
+
+
+def results(folder: str | Path) -> _Results:
+    """Return the results of a class as last graded, in the class's order.
+
+    They stay on the disk, and each is read, without its digest, when it is its turn; they can be
+    gone through several times, and are the same each time.
 
     Raises
     ------
     StoreError
-        Where no class was graded there, or a result is missing or damaged.
+        Where no class was graded there, or, while going through them, a result is missing or
+        damaged.
     """
-    for one in overview(folder)["students"]:
-        found = load(Path(folder) / "results" / f"{one['key']}.json")
-        if found is None:
-            raise StoreError(
-                f"The result of {one['student']} in {folder} is missing or damaged; grade again, "
-                "which makes it anew."
-            )
-        yield found
+    return _Results(Path(folder), overview(folder)["students"])

@@ -7,9 +7,8 @@ It holds what a result holds and nothing more: no hidden input and no expected v
 
 from __future__ import annotations
 
-import io
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from handful.units import plural
@@ -55,7 +54,7 @@ def misconception_says(assignment, question: str, misconception: str) -> str:
 def write(
     folder: Path,
     assignment,
-    grades: Sequence[Grade],
+    grades: Iterable[Grade],
     site: str = "",
     progress: Callable[[int], None] = lambda done: None,
 ) -> None:
@@ -69,34 +68,36 @@ def write(
         Where results/ is.
     assignment
         The assignment, for its title, its chapter and the sentences of misconceptions.
-    grades : sequence of Grade
-        One for each student.
+    grades : iterable of Grade
+        One for each student, with all of its result, as `grades.with_results` gives them.
     site : str, optional
         Where the book is published; without it the chapter is named and not linked.
     progress : callable, optional
         Called with how many pages are done.
     """
-    packed, of_moodle = io.BytesIO(), io.BytesIO()
+    pages: list[tuple[str, str]] = []  # a name in an archive, and the page
+    of_moodle: list[tuple[str, str]] = []
     listed = class_lists.kept(folder)
-    with zipfile.ZipFile(packed, "w") as archive, zipfile.ZipFile(of_moodle, "w") as moodle:
-        for done, grade in enumerate(grades, 1):
-            row = class_lists.listed_as(listed, grade.student) or {}
-            name, html = (
-                f"{file_name(grade.student)}.html",
-                _page_in_time(assignment, grade, site, class_lists.full_name(row)).encode(),
-            )
-            tables.write_atomically(folder / "feedback" / name, html)
-            archive.writestr(_entry(f"feedback/{name}"), html)
-            waits = grade.graded and not grade.final
-            if not waits and (
-                theirs := moodles_name(class_lists.listed_as(listed, grade.student) or {})
-            ):
-                moodle.writestr(_entry(theirs), html)
-            progress(done)
-        any_of_moodle = bool(moodle.namelist())
-    tables.write_atomically(folder / "feedback.zip", packed.getvalue())
-    if any_of_moodle:
-        tables.write_atomically(folder / "lms" / "moodle-feedback.zip", of_moodle.getvalue())
+    for done, grade in enumerate(grades, 1):
+        row = class_lists.listed_as(listed, grade.student) or {}
+        name = f"feedback/{file_name(grade.student)}.html"
+        html = _page_in_time(assignment, grade, site, class_lists.full_name(row))
+        tables.write_atomically(folder / name, html.encode())
+        pages.append((name, name))
+        waits = grade.graded and not grade.final
+        if not waits and (theirs := moodles_name(row)):
+            of_moodle.append((theirs, name))
+        progress(done)
+    _pack(folder / "feedback.zip", folder, pages)
+    if of_moodle:
+        _pack(folder / "lms" / "moodle-feedback.zip", folder, of_moodle)
+
+
+def _pack(path: Path, folder: Path, pages: Iterable[tuple[str, str]]) -> None:
+    """Write an archive of pages of a folder, each under the name that goes before it."""
+    with tables.replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, page in pages:
+            archive.writestr(_entry(name), (folder / page).read_bytes())
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
