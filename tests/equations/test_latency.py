@@ -410,9 +410,18 @@ def test_the_first_chapters_napkin():
     assert [round(1e3 * part, 1) for part in (read, still, inside, wires)] == [14.7, 1.8, 1.9, 1.9]
     assert (round(1e3 * one), round(1e3 * four)) == (18, 9)
     assert one / four == pytest.approx(2, abs=0.02) and one / four < 2  # "at most twice"
-    counted = latency.kv_time(ours, batch=1) + inside / 189
+    # What empty seats on one server charge for the same speed, and the delay of the network at
+    # which four servers charge as much.
+    own = latency.kv_time(ours, batch=1) + inside / 189
     shared = latency.full_weight_time(ours) + still
-    assert round(1.8 * shared / counted) == 211
+
+    def seats(step):
+        return 189 * step / (one * (step - shared) / own)
+
+    assert seats(four) == pytest.approx(2.6, abs=0.03) and 4 * four / one >= 2
+    even = four + 80 * 8e-6
+    assert seats(even) == pytest.approx(4 * even / one, rel=0.02)
+    assert seats(even + 1e-4) < 4 * (even + 1e-4) / one
     # With experts the price fixes no ratio: 1 + x is 2.5 times what a fifteenth of the crowd reads.
     deep = values(model="DeepSeek-V3")
     for people, ratio in ((17, 0.1), (100, 1.7)):
@@ -422,6 +431,7 @@ def test_the_first_chapters_napkin():
     # Patience: from 189 people to a full server, and to any number of them.
     price = functools.partial(latency.cost_per_token, ours)
     assert 0.15 < 1 - price(batch=371) / price(batch=189) < 0.2
+    assert 1 - latency.cost_floor(ours) / price(batch=189) == pytest.approx(1 / 3, abs=0.03)
     waited = weights * (1 + latency.fixed_time(ours) / latency.full_weight_time(ours))
     assert (round(waited), round(1.8 * waited), round(waited - weights)) == (141, 254, 36)
     rack = values(hardware="GB200 NVL72", model="DeepSeek-V3", precision="fp8", context=8192)

@@ -3,6 +3,7 @@
 They cover ratios that others found, and bands on runs that they have not seen.
 """
 
+import re
 import statistics
 from collections import Counter
 from dataclasses import replace
@@ -341,3 +342,44 @@ def test_a_lone_user_of_our_server_pays_some_140_times_the_floor():
     assert alone / floor == pytest.approx(140, rel=0.02)
     full = answer(f"cost_per_token_with_latency batch=371 {ours}").value
     assert 0.25 < 1 - floor / full < 0.29  # little more than a quarter
+
+
+def _crowd(batches, steps):
+    """Return how many people share a step that lasts 2.5 times as long as a fifteenth of them's.
+
+    None where that is beyond the largest batch measured; below the smallest the first two go on.
+    """
+
+    def step(batch):
+        if batch < batches[0]:
+            return steps[0] - (batches[0] - batch) * (steps[1] - steps[0]) / (
+                batches[1] - batches[0]
+            )
+        return np.interp(batch, batches, steps)
+
+    tried = np.linspace(1, batches[-1], 20_000)
+    enough = [batch for batch in tried if step(batch) >= 2.5 * step(batch / 15)]
+    return enough[0] if enough else None
+
+
+def test_the_crowd_of_the_first_chapter_by_measured_steps():
+    """Its 170 people on our server, and its 0.6 to 2.4 times the roofline's crowd elsewhere."""
+    series = {}
+    for row in measured.ratios():
+        if row.model == measured.MODEL and row.devices == 8:
+            load = re.search(r"\d+x\d+", row.name)  # tokens in and out
+            kind = row.publisher, row.chip, row.precision, load and load[0]
+            series.setdefault(kind, []).append(row)
+    found = {}
+    for key, rows in series.items():
+        rows.sort(key=lambda row: row.batch)
+        batches = [row.batch for row in rows]
+        if len(rows) > 2 and (people := _crowd(batches, [row.measured for row in rows])):
+            # What the roofline says is a straight line in the batch: B = 1.8 shared / own.
+            own, shared = np.polyfit(batches, [row.predicted for row in rows], 1)
+            found[key] = people, 1.8 * shared / own
+    ours = found.pop(("kernels", "H100 SXM", "bf16", None))
+    assert ours == pytest.approx((170, 189), abs=1)
+    times = [people / by_roofline for people, by_roofline in found.values()]
+    assert len(times) > 5
+    assert (round(min(times), 1), round(max(times), 1)) == (0.6, 2.4)

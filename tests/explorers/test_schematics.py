@@ -241,9 +241,14 @@ def test_decode_step_in_words_and_lengths():
         assert at["time"]["w"] == pytest.approx(caches["x"] + caches["w"], rel=1e-6)
         assert value(f"compute_{step}") < value(f"step_{step}")
         alone = at["shared"]["w"] + at["own"]["w"]
-        drawn = decode.ENLARGED if step > 4 else 1
         share = value(f"share_{step}") / value("share_3")
-        assert alone == pytest.approx(drawn * WIDTH * share)
+        assert alone == pytest.approx(WIDTH * share)
+        assert ("own_large" in at) == (step > 4)
+        if step > 4:
+            large = at["shared_large"]["w"] + at["own_large"]["w"]
+            assert large == pytest.approx(decode.ENLARGED * alone) and large < WIDTH
+        busy = value(f"compute_{step}") / value(f"step_{step}")
+        assert at["busy"]["w"] == pytest.approx(at["time"]["w"] * busy)
     # Whole caches fill the memory but for less than one of them.
     left = WIDTH - boxes(one, 6)["time"]["w"]
     assert 0 <= left < WIDTH * value("cache_time") / value("drain")

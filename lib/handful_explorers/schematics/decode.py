@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..plotting.scenes.shapes import line, rect, text
+from ..plotting.scenes.shapes import line, path, rect, text
 from .schematic import WIDTH, Number, Schematic, Step, named
 from .svg import arrow, dots
 
@@ -16,7 +16,7 @@ MACHINE = 'hardware="H100 SXM" model="Llama 3.1 70B" precision=bf16'
 ALL = f"{MACHINE} context=4096"
 CACHE = f"resident_caches device_batch=1 {ALL}"
 ROW = 48  # tokens drawn in a row
-ENLARGED = 50  # how many times longer the share of a token is drawn where many have one
+ENLARGED = 50  # times, where a token's share is too short to see
 
 
 def _people(step: int, schematic: Schematic) -> float:
@@ -51,9 +51,9 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     out += [
         rect(0.5, 122.5, WIDTH - 1, 29, "soft outline"),
         text(WIDTH / 2, 142, "multipliers", "ink strong", "middle"),
-        text(0, 212, "Out comes", "ink strong"),
-        text(0, 306, "A token\u2019s share of the step", "ink strong"),
-        line(0, 336, WIDTH, 336, "grid"),
+        text(0, 234, "Out comes", "ink strong"),
+        text(0, 328, "A token\u2019s share of the step", "ink strong"),
+        line(0, 358, WIDTH, 358, "grid"),
     ]
     if step > 1:
         out += _reading(step, schematic, weights, cache * people)
@@ -79,14 +79,17 @@ def _reading(
     words = f"reading {told['weights_time']}" if alone else f"one step {told[f'step_{step}']}"
     out += [
         text(207, 108, told["bandwidth"], "soft", "middle"),
-        named("busy", rect(0, 122, busy * scale, 30, "c3")),
         named("time", rect(0, 160, duration * scale, 4, "ink")),
         named("start", rect(0, 156, 1.5, 12, "ink")),
         named("end", rect(duration * scale - 1.5, 156, 1.5, 12, "ink")),
         text(0, 183, words, "ink strong"),
     ]
     if not alone:
-        out.append(text(WIDTH, 183, f"multiplying {told[f'compute_{step}']}", "c3", "end"))
+        out += [
+            named("busy", rect(0, 192, busy * scale, 4, "c3")),
+            named("busy_start", rect(0, 189, 1.5, 10, "c3")),
+            text(0, 211, f"multiplying meanwhile {told[f'compute_{step}']}", "c3"),
+        ]
     return out
 
 
@@ -94,22 +97,29 @@ def _share(step: int, schematic: Schematic, people: float) -> list[dict[str, Any
     """Draw the tokens of a step, and what one of them costs."""
     told, count = schematic.told, round(people)
     noun = "token" if count == 1 else "tokens"
-    out = [text(WIDTH, 212, f"{count} {noun}", "ink", "end")]
+    out = [text(WIDTH, 234, f"{count} {noun}", "ink", "end")]
     for row in range(-(-count // ROW)):
         wide = min(ROW, count - row * ROW)
-        out.append(dots(3, 225 + 8 * row, wide, 7.1, 5, "ink"))
+        out.append(dots(3, 247 + 8 * row, wide, 7.1, 5, "ink"))
     scale = WIDTH / schematic.value("step_3")
-    if people > 2:  # too little to see
-        scale *= ENLARGED
-        out.append(text(WIDTH, 357, f"drawn {ENLARGED} times as long", "soft", "end"))
-    shared, own = schematic.value("weights_time") / people, schematic.value("cache_time")
-    return [
-        *out,
-        text(WIDTH, 306, told[f"share_{step}"], "ink", "end"),
-        named("shared", rect(0, 315, shared * scale, 20, "c1")),
-        named("own", rect(shared * scale, 315, own * scale, 20, "c2")),
-        text(0, 357, told[f"cost_{step}"], "ink"),
+    shared = schematic.value("weights_time") / people * scale
+    own = schematic.value("cache_time") * scale
+    out += [
+        text(WIDTH, 328, told[f"share_{step}"], "ink", "end"),
+        named("shared", rect(0, 337, shared, 20, "c1")),
+        named("own", rect(shared, 337, own, 20, "c2")),
+        text(0, 419 if people > 2 else 379, told[f"cost_{step}"], "ink"),
     ]
+    if people > 2:
+        large, end = ENLARGED * shared, ENLARGED * (shared + own)
+        out += [
+            text(WIDTH, 419, f"the same, enlarged {ENLARGED} times", "soft", "end"),
+            path([(0, 359), (0, 376)], "grid"),
+            path([(shared + own, 359), (end, 376)], "grid"),
+            named("shared_large", rect(0, 377, large, 20, "c1")),
+            named("own_large", rect(large, 377, end - large, 20, "c2")),
+        ]
+    return out
 
 
 def _at(step: int, people: str) -> dict[str, str | Number]:
@@ -126,7 +136,7 @@ def _at(step: int, people: str) -> dict[str, str | Number]:
 decode_step = Schematic(
     "decode-step",
     "One decode step, alone and in company",
-    height=364,
+    height=426,
     numbers={
         "weights": Number(f"weight_memory {MACHINE}", 3),
         "cache": f"resident_caches device_batch=1 {ALL}",
@@ -183,7 +193,7 @@ decode_step = Schematic(
             " long as yours alone did but gives {equal} tokens, so each costs about a fiftieth.",
             "The caches fill as much of the memory as the weights. The step takes {step_5}, the"
             " multipliers are busy for {compute_5} of it, and {equal} tokens come out. The share"
-            " of each is {share_5}, or {cost_5}; it is drawn fifty times as long as before.",
+            " of each is {share_5}, or {cost_5}; below, it is drawn once more, enlarged.",
         ),
         Step(
             "Finally, {full} caches fill the memory. Now the step mostly reads caches, which cannot"
@@ -197,5 +207,5 @@ decode_step = Schematic(
     draw=_draw,
     caption="Llama 3.1 70B in bf16 on eight H100s; conversations of {context} tokens that have"
     " nothing in common. Memory and times are drawn to the same scale: what takes room takes time"
-    " to read. Waiting for anything else is left out.",
+    " to read. A token\u2019s share has a scale of its own. Waiting for anything else is left out.",
 )

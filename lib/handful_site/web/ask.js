@@ -45,7 +45,7 @@ function mountQuestion(form) {
       return;
     }
     keep({ of: { [name]: { text } } });
-    tell(`Kept: ${text}. The end of the chapter comes back to it.`);
+    tell(`Kept: ${text}. The chapter shows it again beside the answer.`);
   });
 }
 
