@@ -45,12 +45,9 @@ latency_against_batch = Explorer(
     marks=[_ROOM],
     controls=[_context()],
     readouts=[latency.tokens_per_user_with_latency],
-    presets=[
-        Preset("One user alone", {"batch": 1}),
-        Preset("371 people", {"batch": 371}),
-    ],
+    presets=[Preset("One user alone", {"batch": 1})],
     guess=Guess(
-        "One user alone waits for a token as long as the dot shows. How long does a step take when "
+        "The dot shows how long a lone user waits for a token. How long does a step take when "
         "10, 100 or 300 share the machine? Draw it.",
         draw="step",
     ),
@@ -87,7 +84,7 @@ cost_against_batch = Explorer(
 fast_and_slow = Explorer(
     "fast-and-slow",
     "Normal mode and fast mode: one frontier",
-    x=Sweep("batch", 1, 2048, at=189),
+    x=Sweep("batch", 1, 512, at=189),
     y=Scale("Cost of one token", "$/token"),
     across=(latency.tokens_per_user, Scale("Tokens per second for one user")),
     curves=[Curve(latency.cost_per_token, "Cost of a token", role="total")],
@@ -99,7 +96,7 @@ fast_and_slow = Explorer(
     controls=[
         _context(),
         Control(
-            FloatSlider(value=2.5, min=1.1, max=6, step=0.1), "speedup", "Fast mode is faster by"
+            FloatSlider(value=2.5, min=1.1, max=4.5, step=0.1), "speedup", "Fast mode is faster by"
         ),
     ],
     readouts=[
@@ -115,8 +112,8 @@ fast_and_slow = Explorer(
         ),
     ],
     presets=[
-        Preset("2.5 times faster", {"speedup": 2.5, "batch": 189}),
-        Preset("From a larger batch", {"speedup": 2.5, "batch": 371}),
+        Preset("From 189 people", {"speedup": 2.5, "batch": 189}),
+        Preset("From 371 people", {"speedup": 2.5, "batch": 371}),
     ],
     caption="Each point of the line is a number of people. Further right, answers stream faster "
     "and cost more. As in the lecture, every step reads all weights, and chips never "
