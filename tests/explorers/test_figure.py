@@ -270,6 +270,15 @@ def test_words_and_table_beside_a_figure_are_the_explorers_own():
     assert "$0.033" in " ".join(text.text for text in page.select("svg text"))
 
 
+def test_the_table_says_what_does_not_fit():
+    explorer = EXPLORERS["latency-against-batch"]
+    state = {"hardware": "H100 SXM", "model": "Llama 3.1 70B", "precision": "bf16", "context": 4096}
+    _, rows = explorer.table(**state)  # room for 371
+    odd = [row[0] for row in rows if "more than fits" in row[0]]
+    assert [name.split()[0] for name in odd] == ["1,000", "3,000"]
+    assert odd == [row[0] for row in rows[-2:]] and odd[0].endswith(" (more than fits)")
+
+
 @pytest.mark.parametrize("name", sorted(EXPLORERS))
 def test_no_label_shows_how_a_computer_writes_numbers(name):
     for label in drawn(name):

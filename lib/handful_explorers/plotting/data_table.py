@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from handful.symbolic.quantities import find
 from handful.units import format_value, whole_count
 
-from .describe import told
-from .evaluation import symbol_values
+from .describe import room, told
+from .evaluation import symbol_values, values
 
 if TYPE_CHECKING:
     from .explorer import Explorer
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def data_table(explorer: Explorer, state: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Return the head and the rows of a plot of curves at a full state, as text with units.
 
-    The curves have a row at each stop of the sweep, the measured points a row each.
+    The curves have a row at each stop of the sweep, which says where more is asked than fits, the
+    measured points a row each.
     """
     groups = [group for group in explorer.points if group.shown(state)]
     shown = [curve for curve in explorer.curves if state.get(curve.id) is not False]
@@ -27,8 +28,9 @@ def data_table(explorer: Explorer, state: Mapping[str, Any]) -> tuple[list[str],
         *([explorer.across[1].title] if explorer.across else []),
         *(curve.label for curve in shown),
     ]
+    until = room(explorer, values(explorer, state))
     rows = [
-        curve_row(explorer, state, shown, stop) + [""] * len(groups)
+        curve_row(explorer, state, shown, stop, until) + [""] * len(groups)
         for stop in explorer.sweep.stops()
     ]
     unit = find(explorer.sweep.name).unit
@@ -42,10 +44,12 @@ def data_table(explorer: Explorer, state: Mapping[str, Any]) -> tuple[list[str],
     return head, rows
 
 
-def curve_row(explorer: Explorer, state: Mapping[str, Any], shown, stop: float) -> list[str]:
-    """Return the values of the shown curves at one stop of the sweep."""
+def curve_row(
+    explorer: Explorer, state: Mapping[str, Any], shown, stop: float, until: float
+) -> list[str]:
+    """Return the values of the shown curves at one stop; beyond `until` nothing fits."""
     x = explorer.sweep
-    row = [format_value(stop, find(x.name).unit)]
+    row = [format_value(stop, find(x.name).unit) + (" (more than fits)" if stop > until else "")]
     known = [
         symbol_values(explorer, state, curve.given, curve.scenario) | {x.name: stop}
         for curve in shown
@@ -56,8 +60,8 @@ def curve_row(explorer: Explorer, state: Mapping[str, Any], shown, stop: float) 
         row.append(format_value(value, scale.unit or formula.gives.unit))
     row += [
         format_value(whole_count(value, curve.whole), explorer.y_unit)
-        if told(value := curve.formula(values), curve)
+        if told(value := curve.formula(given), curve)
         else curve.none
-        for curve, values in zip(shown, known, strict=True)
+        for curve, given in zip(shown, known, strict=True)
     ]
     return row

@@ -525,7 +525,9 @@ export class Model extends Values {
    */
   table(state) {
     const { spec } = this,
-      { curves } = this.evaluate(state);
+      result = this.evaluate(state),
+      { curves } = result,
+      until = this.room(result);
     const head = [
       spec.x.title,
       ...(spec.across ? [spec.across.title] : []),
@@ -539,7 +541,7 @@ export class Model extends Values {
       const at = (c, f) =>
         f({ ...this.values(state, c.curve.given, c.curve.scenario), [spec.x.name]: stop });
       return [
-        formatValue(stop, spec.x.unit),
+        formatValue(stop, spec.x.unit) + (stop > until ? " (more than fits)" : ""),
         ...(spec.across && this.across && curves.length
           ? [formatValue(at(curves[0], this.across), spec.across.unit)]
           : []),
