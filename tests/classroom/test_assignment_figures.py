@@ -15,6 +15,7 @@ from handful.query import answer
 SOURCES = Path(__file__).parents[2] / "exercises" / "assignments"
 V3 = "models / DeepSeek-V3 /"
 RACK = "accelerators / GB200 NVL72 /"
+RUN = "measured_runs / minimax_m25_h100_vllm_10279x256"
 THIN = 'bandwidth_ratio hardware="GB200 NVL72" scale_out_bandwidth=50e9'
 WIRES = f"activation_bytes=2 dispatch_bytes=1 combine_bytes=2 bandwidth_ratio=[{THIN}]"
 
@@ -195,6 +196,10 @@ FIGURES = [
         f"= 2 * 7200 * [{RACK} scaleup_domain_chips] * [{RACK} rental_usd_per_chip_hour_3yr] / "
         "(0.55 * 2 * 3600)",
     ),
+    ("server", "on one node of eight chips", 8, f"{RUN}_c32 / chips"),
+    ("server", "up to 128 users at once", 128, f"{RUN}_c128 / concurrency"),
+    ("server", "such as 10,000 and 256 tokens, with 32 users", 256, f"{RUN}_c32 / osl_tokens"),
+    ("server", "The table has that row: 35 ms", 0.035, f"{RUN}_c32 / tpot_ms"),
     (
         "advise",
         "144 to 320 chips in many nodes of eight",
@@ -210,6 +215,43 @@ FIGURES = [
 def test_a_figure_in_the_text_is_what_handful_gives(name, words, figure, request_):
     assert words in " ".join((SOURCES / f"{name}.md").read_text("utf-8").split())
     assert answer(request_).value == pytest.approx(figure, rel=0.01)
+
+
+def test_the_model_answer_of_server_has_the_figures_of_a_student():
+    """Its student has prompts of 1,063 tokens; gains are at 10 and 20 ms, as it says."""
+    from handful_classroom.release import variants
+    from handful_classroom.release.assignment import read
+
+    made = read(SOURCES / "server.md")
+    text = " ".join(made.questions["next_run"].model.split())
+    one = next(i for i in range(200) if variants.inputs_of(made, i)["lengths"] == "1063")
+    has = variants._solved(made, one)
+    rows = has["points"](has["mine"])
+    first, second = (has["fit"](rows[:, :parts].tolist(), rows[:, 2].tolist()) for parts in (1, 2))
+    slope, fixed = first
+    assert f"{slope:.2f} times as long as on paper, with {fixed * 1e3:.1f} ms on top" in text
+    reading, arithmetic, left = second
+    assert f"is {reading:.2f} times, arithmetic {arithmetic:.1f} times" in text
+    assert f"times, and {left * 1e3:.1f} ms" in text
+    missed = [
+        abs(rows[:, :parts] @ found[:-1] + found[-1] - rows[:, 2]) / rows[:, 2]
+        for parts, found in ((1, first), (2, second))
+    ]
+    assert max(map(max, missed)) < 0.025
+    fits = [slope, 0, fixed], second
+    (fast, fast_too), (slow, slow_too) = (
+        [has["gains"](fit, promise, 1319, 1063 / 512) for fit in fits] for promise in (0.01, 0.02)
+    )
+    assert f"{fast['fixed']:.1f} times the tokens by one and {fast_too['fixed']:.1f}" in text
+    assert fast["fixed"] > fast["bandwidth"] and fast_too["fixed"] > fast_too["bandwidth"]
+    assert max(fast["prompts"], fast_too["prompts"]) < 1.05
+    assert slow["bandwidth"] == pytest.approx(9, abs=0.5) and slow["prompts"] == 1
+    assert f"it is {slow_too['bandwidth']:.1f} and {slow_too['prompts']:.1f}" in text
+    [(*parts, _, batch)] = has["points"]([has["table"]["minimax_m25_h100_vllm_10279x256_c32"]])
+    assert f"For about {batch:.0f} that decode" in text
+    says = slope * parts[0] + fixed, reading * parts[0] + arithmetic * parts[1] + left
+    told = [f"{1e3 * one:.0f} ms" for one in says]
+    assert f"first fit predicts {told[0]} and the second {told[1]}" in text
 
 
 COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
