@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from numbers import Real
@@ -466,14 +465,18 @@ def _model_of(text: str) -> str:
     return text.rpartition("/")[2]
 
 
+def _is_date(word: str) -> bool:
+    return len(word) == 4 and word.isdecimal()
+
+
 def _folded(text: str) -> str:
     """Return a name as it is compared: without owner, hyphens and words that change no shape.
 
     >>> _folded("meta-llama/Llama-3.3-70B-Instruct-FP8"), _folded("Kimi-K2-Instruct-0905")
     ('llama 3.1 70b', 'kimi k2')
     """
-    words = re.split(r"[ _-]", _model_of(text).lower())
-    while len(words) > 1 and (words[-1] in SAME_SHAPE or re.fullmatch(r"\d{4}", words[-1])):
+    words = _model_of(text).lower().replace("-", " ").replace("_", " ").split(" ")
+    while len(words) > 1 and (words[-1] in SAME_SHAPE or _is_date(words[-1])):
         words.pop()
     name = " ".join(words)
     return SAME_AS.get(name, name)
