@@ -15,6 +15,8 @@ from .plotting.figure import quiet_axes
 from .plotting.style import INK, PALETTE, SOFT, ticks
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from handful_evidence.own_server import Fit, Point
 
 SUFFIXES = (".svg", ".png")
@@ -26,32 +28,29 @@ class PlotError(ValueError):
     exit_code = 2
 
 
-def save(found: Sequence[Point], fitted: Fit | None, path: Path) -> None:
-    """Draw the points into an SVG or a PNG.
+def figure(found: Sequence[Point], fitted: Fit | None = None) -> Figure:
+    """Draw the points, each beside its floor, and the intervals of a fit; a cell shows it.
 
-    Raises
-    ------
-    PlotError
-        Where the file's name ends in neither .svg nor .png, no point can be drawn, or the file
-        cannot be written.
+    Raises PlotError where no point can be drawn.
+
+    >>> from handful_explorers.tables.own_server import fit, points
+    >>> figure(points(), fit()).axes[0].get_xlabel()
+    'Sequences that decode at a time'
     """
-    import matplotlib
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullLocator
 
-    if path.suffix.lower() not in SUFFIXES:
-        raise PlotError(f"A plot's name ends in .svg or .png; got {path.name!r}.")
     usable = sorted(
         (one for one in found if not one.why_not), key=lambda one: float(one.known["batch"])
     )
     if not usable:
         raise PlotError("There is no point to draw: none could be held against its floor.")
     batch = np.array([one.known["batch"] for one in usable])
-    figure = Figure(figsize=(7, 4.2), dpi=144)
-    FigureCanvasAgg(figure)
-    axes = quiet_axes(figure, (0.1, 0.13, 0.87, 0.74))
+    made = Figure(figsize=(7, 4.2), dpi=144)
+    FigureCanvasAgg(made)
+    axes = quiet_axes(made, (0.1, 0.13, 0.87, 0.74))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.plot(batch, [1e3 * one.measured for one in usable], "o", color=PALETTE[0], ms=4)
@@ -78,9 +77,26 @@ def save(found: Sequence[Point], fitted: Fit | None, path: Path) -> None:
     for k, (name, colour, mark) in enumerate(names):
         axes.plot([], [], mark, color=colour, label=name, ms=7 if k else 4)
     axes.legend(frameon=False, fontsize=8, loc="upper left", labelcolor=INK)
+    return made
+
+
+def save(found: Sequence[Point], fitted: Fit | None, path: Path) -> None:
+    """Draw the points into an SVG or a PNG.
+
+    Raises
+    ------
+    PlotError
+        Where the file's name ends in neither .svg nor .png, no point can be drawn, or the file
+        cannot be written.
+    """
+    import matplotlib
+
+    if path.suffix.lower() not in SUFFIXES:
+        raise PlotError(f"A plot's name ends in .svg or .png; got {path.name!r}.")
+    made = figure(found, fitted)
     with matplotlib.rc_context({"svg.hashsalt": "handful", "svg.fonttype": "none"}):
         try:
             metadata = {"Date": None} if path.suffix.lower() == ".svg" else {}
-            figure.savefig(path, metadata=metadata)
+            made.savefig(path, metadata=metadata)
         except OSError as error:
             raise PlotError(f"{path} cannot be written: {error.strerror}.") from None

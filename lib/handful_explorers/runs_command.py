@@ -39,11 +39,14 @@ def add(command) -> None:
     made.add_argument("--cache", metavar="P", help="precision of key-value caches alone")
     made.add_argument("--devices", metavar="N", help="chips that share one copy of the model")
     made.add_argument(
-        "--prompts-apart", action="store_true", help="other chips work through prompts"
+        "--prompts-apart",
+        action="store_true",
+        help="in these runs, other chips worked through the prompts",
     )
     made.add_argument(
         "--tpot", metavar="T", help="time per output token that you promise, such as 40ms"
     )
+    made.add_argument("--context", metavar="C", help="tokens of context to predict at, such as 32k")
     made.add_argument("--price", metavar="$", help="rent of one chip, such as 2.50$/hour")
     made.add_argument("--plot", metavar="FILE", help="draw the points, .svg or .png")
 
@@ -73,6 +76,8 @@ def _runs(options: argparse.Namespace) -> None:
         why_not = str(error)
     usable = [one for one in found if not one.why_not]
     usual = _usual_load(usable) if usable else {}
+    if options.context and usable:
+        usual["context"] = _checked("context", options.context)
     step = _checked("tpot_target", options.tpot) if options.tpot else None
     if step is None and usable:
         step = 1.5 * statistics.median(one.measured for one in usable)
@@ -256,9 +261,7 @@ def _print_fit(fitted: Fit, usual: dict[str, Any]) -> None:
         ("  twice the batch", {**usual, "batch": 2 * usual["batch"]}),
         ("  twice the context", {**usual, "context": 2 * usual["context"]}),
     ]
-    print(
-        f"\nA load in the middle: {usual['batch']:.3g} sequences of {usual['context']:,.0f} tokens"
-    )
+    print(f"\nA load: {usual['batch']:.3g} sequences of {usual['context']:,.0f} tokens")
     cli.print_columns(
         [
             ("", "a step", "90 %", "tokens/s"),

@@ -6,8 +6,10 @@ import json
 from typing import Any
 
 from handful import latency, scenario
+from handful_explorers.own_server_plot import figure
+from handful_explorers.plotting.figure import as_svg
 from handful_explorers.tables import Part
-from handful_explorers.tables.own_server import public_run
+from handful_explorers.tables.own_server import fit, points, public_run
 
 
 def page_data() -> dict[str, Any]:
@@ -36,11 +38,12 @@ def place() -> Part:
     >>> "handful runs" in place().text
     True
     """
+    still = as_svg(lambda: figure(points(), fit()), "runs")
     text = json.dumps(page_data(), separators=(",", ":")).replace("<", "\\u003c")
     return Part(
         '<div class="runs" id="runs">'
-        '<p class="runs-still">On the site, with scripts, result files that are dropped here are '
-        "read by the page and held against their floor. The command <code>handful runs</code> "
-        "does the same.</p>"
+        f'<div class="runs-still">{still}<p>On the site, with scripts, result files that are '
+        "dropped here are read by the page and held against their floor. The command "
+        "<code>handful runs</code> does the same.</p></div>"
         f'<script type="application/json" id="runs-data">{text}</script></div>'
     )

@@ -225,6 +225,7 @@ class Runs {
     this.devices = text("as the files say");
     this.promise = text("such as 40 ms");
     this.rent = text("as published");
+    this.context = text("that in the middle");
     this.apart = h("input", { type: "checkbox", id: "runs-apart", onchange: changed });
     this.fault = h("p", { class: "runs-fault", role: "alert", hidden: true });
     return h(
@@ -235,6 +236,7 @@ class Runs {
       field("model", "Model", this.model),
       field("precision", "Precision", this.precision),
       field("promise", "Time per token you promise", this.promise),
+      field("context", "Context to predict at", this.context),
       field("rent", "Rent, $ per chip and hour", this.rent),
       h(
         "details",
@@ -306,10 +308,12 @@ class Runs {
   typedValues() {
     /** @type {SymbolValues} */
     const overrides = {};
-    let promise = 0;
+    let promise = 0,
+      context = 0;
     const devices = this.devices?.value.trim(),
       rent = this.rent?.value.trim(),
-      step = this.promise?.value.trim();
+      step = this.promise?.value.trim(),
+      long = this.context?.value.trim();
     if (devices) {
       const value = Number(devices);
       if (!Number.isInteger(value) || value < 1 || value > 1e6)
@@ -326,7 +330,12 @@ class Runs {
       if (typeof value === "string") throw new ServerError(`Time per token: ${value}`);
       promise = value;
     }
-    return { overrides, promise };
+    if (long) {
+      const value = typed(long, { label: "Context", unit: "token", min: 1, max: 1e8 });
+      if (typeof value === "string") throw new ServerError(`Context: ${value}`);
+      context = value;
+    }
+    return { overrides, promise, context };
   }
 
   // The chip, model and precision of a run: what is chosen comes before what its file says.
@@ -406,10 +415,9 @@ class Runs {
       this.results.replaceChildren(...list("Not read", problems.slice(0, MOST_ROWS)));
       return;
     }
-    let points, promise;
+    let points, given;
     try {
-      const given = this.typedValues();
-      promise = given.promise;
+      given = this.typedValues();
       points = pointsOf(
         runs,
         this.baseOf(given.overrides),
@@ -426,15 +434,15 @@ class Runs {
       this.results.replaceChildren(...list("Not read", problems.slice(0, MOST_ROWS)));
       return;
     }
-    this.write(points, problems, promise);
+    this.write(points, problems, given);
   }
 
   /**
    * @param {Point[]} points
    * @param {string[]} problems
-   * @param {number} promise
+   * @param {{ promise: number, context: number }} given
    */
-  write(points, problems, promise) {
+  write(points, problems, given) {
     const usable = points.filter(({ whyNot }) => !whyNot);
     /** @type {Fit | null} */
     let found = null;
@@ -458,7 +466,7 @@ class Runs {
         `${weights || precision}, caches in ${cache}. The point in the middle takes ` +
         `${number(over[Math.floor(over.length / 2)])} times its floor.`;
       parts.push(this.canvas, this.readout);
-      parts.push(...this.fitParts(found, why, usable, promise));
+      parts.push(...this.fitParts(found, why, usable, given));
       parts.push(this.pointsPart(usable, found));
     } else
       this.said.textContent = `${plural(points.length, "run")} read; none can be held against its floor.`;
@@ -483,15 +491,16 @@ class Runs {
    * @param {Fit | null} found
    * @param {string} why
    * @param {Point[]} usable
-   * @param {number} promise
+   * @param {{ promise: number, context: number }} given
    */
-  fitParts(found, why, usable, promise) {
+  fitParts(found, why, usable, { promise, context }) {
     if (!found) return [h("p", { text: why })];
     const { values, intervals } = found,
       { predicted, interval, knee, changes } = predictor(found, this.formulas),
       ends = (/** @type {string} */ name, /** @type {(value: number) => string} */ form) =>
         `${form(intervals[name][0])} to ${form(intervals[name][1])}`,
-      usual = usualLoad(usable),
+      middle = usualLoad(usable),
+      usual = context ? { ...middle, context } : middle,
       loads = /** @type {[string, SymbolValues][]} */ ([
         ["now", usual],
         ["twice the batch", { ...usual, batch: 2 * usual.batch }],
@@ -521,7 +530,7 @@ class Runs {
       ),
       h("p", { class: "runs-small", text: "The intervals hold nine times in ten." }),
       ...list("What the points do not settle", found.warnings),
-      h("h3", { text: "The load in the middle" }),
+      h("h3", { text: context ? "At that context" : "The load in the middle" }),
       h("p", {
         text:
           `${plural(Number(usual.batch.toPrecision(3)), "sequence")} of ` +
@@ -542,7 +551,7 @@ class Runs {
       h("p", {
         class: "runs-small",
         text: promise
-          ? "As you promise, at the context in the middle."
+          ? `As you promise, at ${formatValue(usual.context, "token", 3)} of context.`
           : "Half as much again as the step in the middle; the field above sets what you promise.",
       }),
     ];
