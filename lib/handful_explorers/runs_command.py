@@ -165,6 +165,12 @@ def _print(
         cli.print_text(f"\n{why_not}")
         return
     _print_fit(fitted, usual)
+    longest = max(one.known["context"] for one in usable)
+    if usual["context"] > 1.2 * longest:
+        cli.print_text(
+            f"No context above {longest:,.0f} tokens was measured: beyond it attention's own "
+            "arithmetic, which the floor leaves out, makes steps longer than these."
+        )
     if step is not None:
         most = max(one.known["batch"] for one in usable)
         _print_advice(fitted, usual, step, most, given=bool(options.tpot))

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from handful import cli, scenario
+from handful_explorers.tables.own_server import public_run
 
 SERVER = ["--hardware", "H100 SXM", "--model", "Llama 3.1 70B", "--precision", "fp8"]
 LOADS = [(batch, prompt) for batch in (1, 2, 4, 8, 16, 32, 64, 128) for prompt in (500, 4000)]
@@ -188,3 +189,12 @@ def test_a_chip_of_ones_own_is_named_and_its_notes_are_told(run, files, tmp_path
     ]
     floors = [[point["floor"] for point in json.loads(one)["points"]] for one in same]
     assert floors[0] == pytest.approx(floors[1])
+
+
+def test_a_context_beyond_all_measured_ones_is_said(run, tmp_path):
+    path = tmp_path / "public.csv"
+    path.write_text(public_run(), "utf-8")
+    code, out, _ = run(str(path), "--context", "32k")
+    assert code == 0 and "of 32,000 tokens" in out and "No context above" not in out
+    code, out, _ = run(str(path), "--context", "1M")
+    assert code == 0 and "No context above 195,111 tokens was measured" in out

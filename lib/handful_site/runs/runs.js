@@ -506,6 +506,7 @@ class Runs {
         ["twice the batch", { ...usual, batch: 2 * usual.batch }],
         ["twice the context", { ...usual, context: 2 * usual.context }],
       ]),
+      longest = usable.reduce((high, one) => Math.max(high, one.context), 0),
       half = knee(usual),
       step = promise || usualStep(usable),
       { now, best } = changes(usual, step),
@@ -547,6 +548,15 @@ class Runs {
         ]),
         "Predictions for the load in the middle",
       ),
+      usual.context > 1.2 * longest
+        ? h("p", {
+            class: "runs-small",
+            text:
+              `No context above ${formatValue(longest, "token", 3)} was measured: beyond it ` +
+              "attention’s own arithmetic, which the floor leaves out, makes steps longer than " +
+              "these.",
+          })
+        : null,
       h("h3", { text: `Within ${time(step)} a token` }),
       h("p", {
         class: "runs-small",
@@ -557,7 +567,7 @@ class Runs {
     ];
     if (!now.batch)
       return [
-        ...parts,
+        ...parts.filter((part) => part !== null),
         h("p", { text: "Not one sequence keeps within that time, or memory does not hold it." }),
       ];
     const row = (/** @type {Change} */ one) => [
