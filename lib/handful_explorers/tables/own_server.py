@@ -42,7 +42,8 @@ def public_run() -> str:
     table.writerow(COLUMNS)
     for row in facts.load("measured_runs"):
         if (row["publisher"], row["chip"], row["shape"]) == (PUBLISHER, CHIP, SHAPE):
-            table.writerow(row[name] for name in COLUMNS.values())
+            values = (row[name] for name in COLUMNS.values())
+            table.writerow(f"{one:g}" if isinstance(one, float) else one for one in values)
     return text.getvalue()
 
 
