@@ -900,7 +900,7 @@ def _for_programs(grade: Grade, listed: Mapping[str, Mapping[str, str]]) -> dict
         "canvas_id": (listed_as(listed, grade.student) or {}).get("id", ""),
         "excused": grade.excused,
         "adjusted": grade.adjusted,
-        "late": -grade.penalty,
+        "late": -grade.penalty or 0.0,  # no -0.0
         "adjustments": grade.notes,
         "questions": {
             part["name"]: question_points(grade, part["name"]) for part in grade.result["questions"]
