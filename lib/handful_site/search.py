@@ -248,8 +248,9 @@ def _element_entry(node, page: str) -> dict | None:
             text_of(part("problem-text")),
             note=text_of(part("problem-level")),
         )
-    if anchor.startswith("assignment-") and (row := node.find_parent("tr")):
-        return entry("assignment", text_of(node.find("strong")), text_of(row.find_all("td")[-1]))
+    if anchor.startswith("assignment-"):
+        questions = node.find_next(id=anchor.replace("assignment-", "questions-", 1))
+        return entry("assignment", text_of(node), text_of(questions))
     if node.name == "tr" and anchor.startswith(("chip-", "model-")):
         name, figures, *_ = (text_of(cell) for cell in node.find_all("td"))
         return entry("fact", name, figures)

@@ -208,37 +208,43 @@ def assignment_link(one) -> nodes.reference:
 class AssignmentsDirective(SphinxDirective):
     """The directive ``{assignments}``: the table of all assignments.
 
-    A row has its page, its minutes and points, and what each question asks.
+    A row has its name, minutes and points; its page and what the questions ask are folded below.
     """
 
     def run(self) -> list[nodes.Node]:
-        """Return the table of all assignments."""
+        """Return the table of all assignments, and the fold with their questions."""
         watched(self.env).setdefault(self.env.docname, "")
-        rows = []
+        rows: list[list[list[nodes.Node]]] = []
+        asked: list[list[list[nodes.Node]]] = []
         for one in teaching.assignments().values():
-            points = f"{every(one):g}" + (
-                f", {one.waiting:g} of them by rubric" if one.waiting else ""
+            points = f"{every(one):g}" + (f", {one.waiting:g} by rubric" if one.waiting else "")
+            points = points.replace(" ", "\N{NO-BREAK SPACE}")
+            head = made("div", "", line(one.title), ids=[f"assignment-{one.name}"])
+            rows.append(
+                [
+                    [head],
+                    [line(nodes.literal("", one.name))],
+                    [line(f"{one.minutes}\N{NO-BREAK SPACE}min")],
+                    [line(points)],
+                ]
             )
             asks = " · ".join(
                 f"{question.asks} ({question.points:g})" for question in one.questions.values()
             )
-            head = made(
-                "div",
-                "",
-                line(nodes.strong("", "", nodes.Text(one.title))),
-                line(nodes.literal("", one.name)),
-                said("p", "teaching-note", link(one.chapter, teaching.pages()[one.chapter])),
-                ids=[f"assignment-{one.name}"],
-            )
-            rows.append(
-                [
-                    [head],
-                    [line(f"{one.minutes}\N{NO-BREAK SPACE}min")],
-                    [line(points)],
-                    [line(asks)],
-                ]
-            )
-        return [table(["Assignment", "Time", "Points", "What is asked, with its points"], rows)]
+            questions = made("div", "", line(asks), ids=[f"questions-{one.name}"])
+            page = said("p", "teaching-note", link(one.chapter, teaching.pages()[one.chapter]))
+            asked.append([[line(one.title), page], [questions]])
+        return [
+            table(["Assignment", "Name", "Time", "Points"], rows),
+            made(
+                "details",
+                "fold",
+                said(
+                    "summary", text="The questions with their points, and the page to read before"
+                ),
+                table(["Assignment", "Questions"], asked),
+            ),
+        ]
 
 
 class CheckedDirective(SphinxDirective):
