@@ -20,7 +20,7 @@ from handful_site.extensions import teaching
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 SMALLEST = Path(__file__).parents[1] / "data" / "smallest-assignment.md"
-PAGES = ("teaching", "assignments")
+PAGES = ("teaching", "assignments", "administrators")
 AT_SCALE = BOOK.parent / "lib" / "handful_classroom" / "AT_SCALE.md"
 TEXT = {page: (BOOK / f"{page}.md").read_text("utf-8") for page in PAGES} | {
     "at-scale": AT_SCALE.read_text("utf-8")
@@ -85,13 +85,20 @@ def test_a_name_that_is_not_there_is_one_sentence(row, says):
         teaching._session("day", row, None)
 
 
-def test_the_page_leads_to_every_page():
+def test_the_page_leads_to_every_page_to_teach():
+    toc = yaml.safe_load((BOOK.parent / "_toc.yml").read_text("utf-8"))
+    taught = {
+        entry["file"]
+        for part in toc["parts"]
+        if part["caption"] in ("The lecture", "Beyond it", "To study")
+        for entry in part["chapters"]
+    }
     links = {
         link.split("#")[0].removesuffix(".md")
         for link in re.findall(r"\]\(([^)\s]+)\)", TEXT["teaching"])
     }
-    subjects = {page for page in teaching.pages() if page.startswith("formulas-")}
-    assert teaching.pages().keys() - {"teaching"} - subjects <= links  # "formulas" lists those
+    read = {page for session in teaching.course("course").sessions for page in session.pages}
+    assert len(taught) == 17 and taught <= links | read
 
 
 def test_counts_are_those_of_the_sources():
@@ -175,7 +182,16 @@ def test_a_command_that_is_named_is_there(words):
             assert part.split("=")[0] in made._option_string_actions, words
 
 
-@pytest.mark.parametrize("option", sorted(set(re.findall(r"`(--[\w-]+)", TEXT["assignments"]))))
+@pytest.mark.parametrize(
+    "option",
+    sorted(
+        {
+            found
+            for page in ("assignments", "administrators")
+            for found in re.findall(r"`(--[\w-]+)", TEXT[page])
+        }
+    ),
+)
 def test_an_option_that_is_named_belongs_to_a_command_of_assignments(option):
     commands = parser(["assign"])
     below = next(

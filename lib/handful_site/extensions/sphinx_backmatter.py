@@ -32,6 +32,7 @@ UNLINKED = {
     "progress",
     "teaching",
     "assignments",
+    "administrators",
 }
 # Terms that are everyday words too: a link only where the author emphasises them as terms.
 EVERYDAY = {

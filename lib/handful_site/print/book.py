@@ -30,7 +30,9 @@ from ..elements import one, set_classes, value
 
 # Pages that are nothing without scripts, those for teachers, which are about commands and files,
 # and the reference of formulas, whose hundreds of calls are there to be copied.
-LEFT_OUT = {"review", "practice", "progress", "teaching", "assignments", "formulas"}
+LEFT_OUT = {
+    *("review", "practice", "progress", "teaching", "assignments", "administrators", "formulas")
+}
 BACK = "To look up"  # the part of _toc.yml that follows the answers
 # What a reader of the site uses and a reader of a book cannot.
 FURNITURE = (

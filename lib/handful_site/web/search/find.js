@@ -54,7 +54,7 @@ const WEIGHT = {
   fact: 1,
 };
 // Pages for those who teach, and pages that list what others say, come after students' pages.
-const LATER = /^(?:teaching|assignments|errata|index)\.html/;
+const LATER = /^(?:teaching|assignments|administrators|errata|index)\.html/;
 // The formula that a letter is named for comes before its variants, and all of them where a chapter
 // shows them before their entries in the reference.
 const REFERENCE = /^formulas-/;
