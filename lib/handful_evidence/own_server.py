@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -54,6 +55,10 @@ BELOW = (
 FAR_OFF = 0.2  # of the logarithm of measured over fitted
 FAR = 1e7  # sequences, beyond all that anybody serves at a time
 GUESSED = "tokens are guessed ahead, so a step gives several"
+REACH = 4  # times the largest batch that was measured: beyond it nothing is predicted
+NEAR = 1.5  # of a context, for points that are like it
+HELD = 0.6  # of the requests in flight decode: the others wait
+SOME, GRID = 40, 200  # draws and batches for the intervals of what a server could give
 NAMES = ("memory_efficiency", "compute_efficiency", "fixed_time")
 LEAST = (1.0, 1.0, 0.0)  # of the factors: no efficiency above 1, no fixed time below 0
 PAIRS = tuple((i, j) for i in range(4) for j in range(i, 4))
@@ -130,7 +135,8 @@ def points(
     hardware, model, precision : str, optional
         Names of rows; a run's own, where it has one, comes second to these.
     weights, cache : str, optional
-        Other precisions of weights and caches, as `scenario.values` takes them.
+        Other precisions of weights and caches, as `scenario.values` takes them.  vLLM and SGLang
+        keep caches in bf16 unless they are told otherwise, and so they are taken in their files.
     prompts_apart : bool
         Whether other chips work through prompts (disaggregation).
     **overrides : float
@@ -144,7 +150,7 @@ def points(
         Where a name or a value is not allowed, for all runs alike.
     """
     found: list[Point | None] = []
-    alike: dict[tuple, list[tuple[int, Run, float, float]]] = {}
+    alike: dict[tuple[Any, ...], list[tuple[int, Run, float, float]]] = {}
     for i, run in enumerate(runs):
         chip, shape = hardware or _chip_of(run.hardware), model or run.model
         load = _load(run)
@@ -152,11 +158,10 @@ def points(
             found.append(_left_out(run, load))
         else:
             found.append(None)
-            alike.setdefault((chip, shape, precision or run.precision, run.devices), []).append(
-                (i, run, *load)
-            )
+            key = (chip, shape, precision or run.precision, cache or usual_cache(run), run.devices)
+            alike.setdefault(key, []).append((i, run, *load))
     problems: list[ValueError] = []
-    for (chip, shape, form, devices), some in alike.items():
+    for (chip, shape, form, kept, devices), some in alike.items():
         more = {"devices": devices, **overrides} if devices else dict(overrides)
         try:
             for what, name in (("hardware", chip), ("model", shape)):
@@ -166,7 +171,7 @@ def points(
                     )
             form = form or scenario.usual_precision(chip, weights)
             base = scenario.values(
-                chip, shape, form, 1, weights=weights, cache=cache, batch=1, **more
+                chip, shape, form, 1, weights=weights, cache=kept, batch=1, **more
             )
         except (ServerError, scenario.ScenarioError) as error:
             problems.append(error)
@@ -180,6 +185,16 @@ def points(
     if problems and len(problems) == len(alike):
         raise problems[0]
     return [point for point in found if point is not None]
+
+
+def usual_cache(run: Run) -> str | None:
+    """Return the precision of caches that a run's server has unless told, None if not known.
+
+    >>> from handful_evidence.result_files import Run
+    >>> usual_cache(Run("a.json", "vllm bench serve")), usual_cache(Run("a.csv", "CSV"))
+    ('bf16', None)
+    """
+    return "bf16" if run.tool.startswith(("vllm", "SGLang")) else None
 
 
 def _left_out(run: Run, why: str) -> Point:
@@ -349,14 +364,9 @@ def fit(found: Sequence[Point], seed: int = 0) -> Fit:
         name: (min(pair), max(pair))
         for name, *pair in zip(NAMES, _named(low).values(), _named(high).values(), strict=True)
     }
-    return Fit(
-        values,
-        intervals,
-        len(used),
-        (*_undetermined(used, intervals), *_missed(used, np.log(measured / (parts @ factors)))),
-        made,
-        np.log(measured / (parts @ factors)),
-    )
+    residuals = np.log(measured / (parts @ factors))
+    warnings = (*_undetermined(used, values, intervals), *_missed(used, residuals))
+    return Fit(values, intervals, len(used), warnings, made, residuals)
 
 
 def _products(shares: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -475,7 +485,11 @@ def _missed(used: Sequence[Point], residuals: np.ndarray) -> list[str]:
     ]
 
 
-def _undetermined(used: Sequence[Point], intervals: Mapping[str, tuple[float, float]]) -> list[str]:
+def _undetermined(
+    used: Sequence[Point],
+    values: Mapping[str, float],
+    intervals: Mapping[str, tuple[float, float]],
+) -> list[str]:
     """Return sentences about what the points do not tell apart."""
     found = []
     batches = [one.known["batch"] for one in used]
@@ -500,12 +514,11 @@ def _undetermined(used: Sequence[Point], intervals: Mapping[str, tuple[float, fl
                 "the points do not determine it."
             )
     for name in NAMES[:2]:
-        low, _ = intervals[name]
-        if low > 0.99:
+        if values[name] > 0.995:
             what = "reading" if name == "memory_efficiency" else "arithmetic"
             found.append(
-                f"The efficiency of {what} is at its limit, where an interval says nothing: "
-                "something else grows as it does."
+                f"The efficiency of {what} comes out at its limit, which no chip reaches: the fit "
+                "gives some of its time to another term.  Take it as high, and no more."
             )
     if len(used) < 3 * FEWEST:
         found.append(f"The fit is from {plural(len(used), 'point')}; more would narrow it.")
@@ -537,14 +550,63 @@ def knee(found: Fit, known: Mapping[str, Any]) -> float:
     )
 
 
-def largest_batch(found: Fit, known: Mapping[str, Any], step: float) -> float:
+def at_context(known: Mapping[str, Any], context: float) -> dict[str, Any]:
+    """Return a load at another context: answers as long as they are, and prompts that fill it.
+
+    >>> at_context({"context": 1250, "prompt_per_answer": 2, "batch": 8}, 5250)
+    {'context': 5250, 'prompt_per_answer': 10.0, 'batch': 8}
+    """
+    share = known["prompt_per_answer"]
+    if share:
+        answer = known["context"] / (share + 0.5)
+        share = max(context / answer - 0.5, 0.0)
+    return {**known, "context": context, "prompt_per_answer": share}
+
+
+def missed_near(found: Sequence[Point], fitted: Fit, context: float) -> float | None:
+    """Return measured over fitted of the middle one of the points at about a context, or None."""
+    near = [
+        one.measured / fitted.predicted(one.known)
+        for one in found
+        if not one.why_not and 1 / NEAR < one.known["context"] / context < NEAR
+    ]
+    return statistics.median(near) if near else None
+
+
+def held_back(found: Sequence[Point]) -> str:
+    """Return a sentence where many more requests were in flight than decoded, else "".
+
+    >>> from handful_evidence.result_files import Run
+    >>> run = Run("a.csv", "CSV", 128, 1000, 500, 0.02, 9.0)
+    >>> held_back(points([run], "H100 SXM", "Llama 3.1 70B", "fp8"))[:46]
+    'Of 128 requests in flight 67 decoded at a time'
+    """
+    waiting = [
+        one
+        for one in found
+        if not one.why_not
+        and one.run.concurrency
+        and one.known["batch"] < HELD * one.run.concurrency
+    ]
+    if not waiting:
+        return ""
+    most = max(waiting, key=lambda one: float(one.run.concurrency or 0))
+    return (
+        f"Of {format_value(most.run.concurrency or 0, '1', 3)} requests in flight "
+        f"{format_value(most.known['batch'], '1', 2)} decoded at a time ({most.run.source}); the "
+        "others waited for their prompts, or for a place: for memory, or for the server's limit of "
+        "sequences."
+    )
+
+
+def largest_batch(found: Fit, known: Mapping[str, Any], step: float, reach: float = FAR) -> float:
     """Return the sequences that decode at a time within `step` seconds and within memory.
 
-    Whole sequences, 0 where one alone takes longer.  A step is no straight line in the batch: with
-    experts it rises fast until all of them are read.
+    Whole sequences, no more than `reach`, 0 where one alone takes longer.  A step is no straight
+    line in the batch: with experts it rises fast until all of them are read.
     """
     fits = scenario.room(known)
-    most = FAR if fits is None else float(min(fits, FAR))
+    most = reach if fits is None else float(min(fits, reach))
     if most < 1 or found.predicted({**known, "batch": 1.0}) > step:
         return 0.0
     if found.predicted({**known, "batch": most}) <= step:
@@ -569,6 +631,7 @@ class Change:
 
     `throughput` is in tokens a second, `each` of them a chip, and `cost` in dollars a token (None
     without a price), at the service level; `gain` is `each` over that of the server as it is.
+    `cost_interval` and `gain_interval` are those of 90 %, by the bootstrap.
     """
 
     name: str
@@ -578,23 +641,33 @@ class Change:
     each: float
     cost: float | None
     gain: float
+    cost_interval: tuple[float, float] | None = None
+    gain_interval: tuple[float, float] = (1.0, 1.0)
 
 
-def best_at(found: Fit, known: Mapping[str, Any], step: float) -> Change:
-    """Return what the server as it is could give within `step` seconds a token."""
-    return _change("as it is", "", found, known, step, None)
+def best_at(found: Fit, known: Mapping[str, Any], step: float, reach: float = FAR) -> Change:
+    """Return what the server as it is could give within `step` seconds a token.
+
+    With no more than `reach` sequences at a time: a fit knows little of many times what was
+    measured.
+    """
+    return _change("as it is", "", found, known, step, reach, None)
 
 
-def changes(found: Fit, known: Mapping[str, Any], step: float, most: int = 3) -> list[Change]:
+def changes(
+    found: Fit, known: Mapping[str, Any], step: float, reach: float = FAR, most: int = 3
+) -> list[Change]:
     """Return the changes that help most within `step` seconds a token, the largest gain first.
 
     Tokens a second and chip count, which is tokens per dollar where chips cost the same.
     """
     import dataclasses
 
-    now = best_at(found, known, step)
+    now = best_at(found, known, step, reach)
     halved = dataclasses.replace(
-        found, values={**found.values, "fixed_time": found.values["fixed_time"] / 2}
+        found,
+        values={**found.values, "fixed_time": found.values["fixed_time"] / 2},
+        draws=found.draws * [1, 1, 0.5],
     )
     byte = float(known["bytes_per_parameter"])
     tried: list[tuple[str, str, Fit, dict[str, Any]]] = [
@@ -646,7 +719,10 @@ def changes(found: Fit, known: Mapping[str, Any], step: float, most: int = 3) ->
                 {**known, "prompt_per_answer": 0.0},
             )
         )
-    made = [_change(name, why, fitted, values, step, now) for name, why, fitted, values in tried]
+    made = [
+        _change(name, why, fitted, values, step, reach, (found, known, now))
+        for name, why, fitted, values in tried
+    ]
     return sorted((one for one in made if one.gain > 1.01), key=lambda one: -one.gain)[:most]
 
 
@@ -656,15 +732,73 @@ def _change(
     found: Fit,
     known: Mapping[str, Any],
     step: float,
-    now: Change | None,
+    reach: float,
+    before: tuple[Fit, Mapping[str, Any], Change] | None,
 ) -> Change:
-    batch = largest_batch(found, known, step) if _holds(known) else 0.0
+    batch = largest_batch(found, known, step, reach) if _holds(known) else 0.0
     throughput = batch / found.predicted({**known, "batch": batch}) if batch else 0.0
     price = known.get("device_price")
     cost = known["devices"] * price / throughput if price and throughput else None
     each = throughput / known["devices"]
-    gain = 1.0 if now is None else each / now.each if now.each else 0.0
-    return Change(name, assumes, batch, throughput, each, cost, gain)
+    drawn = _drawn(found, known, step, reach)
+    ends = cost_ends = (1.0, 1.0)
+    gain = 1.0
+    if before is not None:
+        now = before[2]
+        gain = each / now.each if now.each else 0.0
+        ends = _ends(
+            a / b if b else 0.0
+            for a, b in zip(drawn, _drawn(*before[:2], step, reach), strict=True)
+        )
+    if cost is not None:
+        cost_ends = _ends(price / one if one else math.inf for one in drawn)
+    return Change(
+        name,
+        assumes,
+        batch,
+        throughput,
+        each,
+        cost,
+        gain,
+        None if cost is None else cost_ends,
+        ends,
+    )
+
+
+def _ends(values: Iterable[float]) -> tuple[float, float]:
+    """Return the ends of the interval of 90 %: one of the values each, as some may be inf."""
+    found = sorted(values)
+    last = len(found) - 1
+    return found[round(last * (1 - LEVEL) / 2)], found[round(last * (1 + LEVEL) / 2)]
+
+
+def _drawn(found: Fit, known: Mapping[str, Any], step: float, reach: float) -> list[float]:
+    """Return tokens a second and chip within `step`, for some draws of the bootstrap.
+
+    By the steps at `GRID` batches, with straight lines between their logarithms.
+    """
+    import numpy as np
+
+    fits = scenario.room(known)
+    most = reach if fits is None else float(min(fits, reach))
+    draws = found.draws[:: DRAWS // SOME]
+    if most < 1 or not _holds(known):
+        return [0.0] * len(draws)
+    batches = np.exp(np.linspace(0.0, math.log(most), GRID))
+    parts = [np.broadcast_to(part, GRID) for part in _times({**known, "batch": batches})]
+    tokens = []
+    for reading, computing, fixed in draws:
+        steps = parts[0] * reading + parts[1] * computing + fixed
+        late = int(np.searchsorted(steps, step, side="right"))  # steps rise with the batch
+        if late == 0:
+            tokens.append(0.0)
+            continue
+        batch = batches[-1]
+        if late < GRID:
+            share = math.log(step / steps[late - 1]) / math.log(steps[late] / steps[late - 1])
+            batch = batches[late - 1] * (batches[late] / batches[late - 1]) ** share
+        tokens.append(math.floor(batch) / float(min(step, steps[-1])) / known["devices"])
+    return tokens
 
 
 def _holds(known: Mapping[str, Any]) -> bool:

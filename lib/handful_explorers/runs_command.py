@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,7 +78,7 @@ def _runs(options: argparse.Namespace) -> None:
     usable = [one for one in found if not one.why_not]
     usual = _usual_load(usable) if usable else {}
     if options.context and usable:
-        usual["context"] = _checked("context", options.context)
+        usual = own_server.at_context(usual, _checked("context", options.context))
     step = _checked("tpot_target", options.tpot) if options.tpot else None
     if step is None and usable:
         step = 1.5 * statistics.median(one.measured for one in usable)
@@ -88,10 +89,15 @@ def _runs(options: argparse.Namespace) -> None:
     if options.json:
         return cli.print_json(_as_object(found, problems, fitted, why_not, usual, step))
     _print(found, problems, fitted, why_not, usual, step, options)
+    if not usable:
+        raise SystemExit(1)
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, float]:
-    given = {"devices": options.devices, "device_price": options.price}
+    price = options.price
+    if price and re.fullmatch(r"\$?[\d.]+", price):
+        price = f"{price.lstrip('$')} $/hour"  # what a rent is told in
+    given = {"devices": options.devices, "device_price": price}
     return {name: _checked(name, text) for name, text in given.items() if text is not None}
 
 
@@ -121,6 +127,7 @@ def _print(
     options: argparse.Namespace,
 ) -> None:
     from handful import cli
+    from handful_evidence import own_server
 
     usable = [one for one in found if not one.why_not]
     if usable:
@@ -152,6 +159,7 @@ def _print(
             "and caches and of arithmetic, prompts included, at peak rates; the percentages are "
             "what of either the server reaches."
         )
+    cli.print_list("Note", [held] if (held := own_server.held_back(found)) else [])
     cli.print_list("Not compared", _grouped((one.why_not, one.run.source) for one in found))
     cli.print_list("Not read", list(problems))
     notes = ((note, one.run.source) for one in found for note in one.run.notes)
@@ -165,6 +173,12 @@ def _print(
         cli.print_text(f"\n{why_not}")
         return
     _print_fit(fitted, usual)
+    missed = own_server.missed_near(usable, fitted, usual["context"])
+    if missed and abs(missed - 1) > 0.15:
+        cli.print_text(
+            f"Points measured at such contexts are {abs(missed - 1):.0%} "
+            f"{'slower' if missed > 1 else 'faster'} than the fit: correct these by as much."
+        )
     longest = max(one.known["context"] for one in usable)
     if usual["context"] > 1.2 * longest:
         cli.print_text(
@@ -265,7 +279,7 @@ def _print_fit(fitted: Fit, usual: dict[str, Any]) -> None:
     more = [
         ("  now", usual),
         ("  twice the batch", {**usual, "batch": 2 * usual["batch"]}),
-        ("  twice the context", {**usual, "context": 2 * usual["context"]}),
+        ("  twice the context", own_server.at_context(usual, 2 * usual["context"])),
     ]
     print(f"\nA load: {usual['batch']:.3g} sequences of {usual['context']:,.0f} tokens")
     cli.print_columns(
@@ -274,15 +288,29 @@ def _print_fit(fitted: Fit, usual: dict[str, Any]) -> None:
             *(
                 (
                     name,
-                    _milliseconds(fitted.predicted(known)),
-                    " to ".join(map(_milliseconds, fitted.interval(known))),
-                    f"{known['batch'] / fitted.predicted(known):,.0f}",
+                    *(
+                        (f"memory holds {room}", "", "")
+                        if (room := _too_few(known)) is not None
+                        else (
+                            _milliseconds(fitted.predicted(known)),
+                            " to ".join(map(_milliseconds, fitted.interval(known))),
+                            f"{known['batch'] / fitted.predicted(known):,.0f}",
+                        )
+                    ),
                 )
                 for name, known in more
             ),
         ]
     )
-    print(f"Half of what any batch could give: {max(knee, 1):,.0f} sequences at a time")
+    print(f"Half of what any batch could give (the knee): {max(knee, 1):,.0f} sequences at a time")
+
+
+def _too_few(known: dict[str, Any]) -> int | None:
+    """Return how many sequences memory holds, where those are fewer than the load's."""
+    from handful import scenario
+
+    room = scenario.room(known)
+    return room if room is not None and room < known["batch"] else None
 
 
 def _print_advice(
@@ -291,7 +319,8 @@ def _print_advice(
     from handful import cli
     from handful_evidence import own_server
 
-    now = own_server.best_at(fitted, usual, step)
+    reach = own_server.REACH * most
+    now = own_server.best_at(fitted, usual, step, reach)
     chosen = "as promised" if given else "half as much again as the median; --tpot sets it"
     print(
         f"\nWithin {_milliseconds(step)} a token ({chosen}), at {usual['context']:,.0f} tokens of "
@@ -300,10 +329,10 @@ def _print_advice(
     if not now.batch:
         cli.print_text("  Not one sequence keeps within that time, or memory does not hold it.")
         return
-    found = own_server.changes(fitted, usual, step)
+    found = own_server.changes(fitted, usual, step, reach)
     cli.print_columns(
         [
-            ("", "batch", "tokens/s", "per chip", "cost per million", "gain"),
+            ("", "batch", "tokens/s", "per chip", "cost per million, 90 %", "gain, 90 %"),
             *(_row(one) for one in (now, *found)),
         ]
     )
@@ -316,8 +345,13 @@ def _print_advice(
 
 
 def _row(one: Change) -> tuple[str, ...]:
-    cost = "" if one.cost is None else f"${one.cost * 1e6:.3g}"
-    gain = "" if not one.assumes else f"{one.gain:.2f} ×"
+    def ends(pair: tuple[float, float] | None, factor: float, form: str) -> str:
+        return "" if pair is None else "–".join(format(end * factor, form) for end in pair)
+
+    cost = (
+        "" if one.cost is None else f"${one.cost * 1e6:.3g} ({ends(one.cost_interval, 1e6, '.3g')})"
+    )
+    gain = f"{one.gain:.2f} × ({ends(one.gain_interval, 1, '.2f')})" if one.assumes else ""
     return (
         f"  {one.name}",
         f"{one.batch:,.0f}",
@@ -369,8 +403,9 @@ def _as_object(
         "knee": own_server.knee(fitted, usual),
     }
     if step is not None:
-        now = own_server.best_at(fitted, usual, step)
-        more = own_server.changes(fitted, usual, step) if now.batch else []
+        reach = own_server.REACH * max(one.known["batch"] for one in found if not one.why_not)
+        now = own_server.best_at(fitted, usual, step, reach)
+        more = own_server.changes(fitted, usual, step, reach) if now.batch else []
         made["within"] = {
             "time_per_output_token": step,
             "now": asdict(now),

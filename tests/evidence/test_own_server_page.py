@@ -32,6 +32,9 @@ const answer = ({ runs, bases, apart, step }) => {
       values: found.values, intervals: found.intervals, warnings: found.warnings,
       predicted: predicted(usual), interval: interval(usual), knee: knee(usual),
       changes: [now, ...best],
+      heldBack: page.heldBack(points),
+      missed: page.missedNear(points.filter((p) => !p.whyNot), found, usual.context),
+      share: page.atContext(usual, 4 * usual.context).prompt_per_answer,
       usualStep: page.usualStep(points.filter((p) => !p.whyNot)),
     });
   } catch (error) {
@@ -181,7 +184,15 @@ def test_the_page_fits_what_python_fits(asked):
         assert alike(theirs["knee"], own_server.knee(fitted, usual), 1e-5), name
         now = own_server.best_at(fitted, usual, asking["step"])
         changes = [now, *own_server.changes(fitted, usual, asking["step"])]
-        assert alike(theirs["changes"], [asdict(one) for one in changes], 1e-5), name
+        renamed = {"cost_interval": "costInterval", "gain_interval": "gainInterval"}
+        ours = [{renamed.get(k, k): v for k, v in asdict(one).items()} for one in changes]
+        assert alike(theirs["changes"], ours, 1e-5), name
+        assert theirs["heldBack"] == own_server.held_back(found), name
+        assert alike(
+            theirs["missed"], own_server.missed_near(found, fitted, usual["context"]), 1e-6
+        )
+        there = own_server.at_context(usual, 4 * usual["context"])["prompt_per_answer"]
+        assert alike(theirs["share"], there), name
         warned |= {warning.split()[0] for warning in fitted.warnings}
     assert len(warned) >= 3  # all kinds of warnings were compared
 

@@ -46,6 +46,8 @@ import { formatValue, plural } from "../../handful_explorers/web/units.js";
  * @property {number} each
  * @property {number | null} cost
  * @property {number} gain
+ * @property {Pair | null} costInterval
+ * @property {Pair} gainInterval
  */
 
 const FEWEST = 4,
@@ -57,7 +59,12 @@ const FEWEST = 4,
   FAR = 1e7,
   SPREAD = 1.5,
   ALIKE = 1e-12,
+  NEAR = 1.5,
+  HELD = 0.6,
+  SOME = 40,
+  GRID = 200,
   LEAST = [1, 1, 0];
+export const REACH = 4; // times the largest batch that was measured
 export const NAMES = ["memory_efficiency", "compute_efficiency", "fixed_time"];
 const BELOW =
     "below its floor: fewer chips, other weights or a shorter context than stated, or several " +
@@ -413,7 +420,7 @@ export function fit(points) {
     values[name] = i < 2 ? 1 / factors[i] : factors[i];
     intervals[name] = /** @type {Pair} */ (i < 2 ? ends.map((end) => 1 / end).reverse() : ends);
   });
-  const warnings = [...undetermined(used, intervals), ...missed(used, residuals)];
+  const warnings = [...undetermined(used, values, intervals), ...missed(used, residuals)];
   return { factors, values, intervals, count: n, warnings, draws, residuals };
 }
 
@@ -446,9 +453,10 @@ function missed(used, residuals) {
 
 /**
  * @param {Point[]} used
+ * @param {Record<string, number>} values
  * @param {Record<string, Pair>} intervals
  */
-function undetermined(used, intervals) {
+function undetermined(used, values, intervals) {
   const found = [];
   /** @param {"batch" | "context"} name */
   const ratio = (name) => {
@@ -483,21 +491,80 @@ function undetermined(used, intervals) {
         `The efficiency of ${what} lies anywhere between ${share(low)} and ${share(high)}: the ` +
           "points do not determine it.",
       );
-  for (const {
-    ends: [low],
-    what,
-  } of named)
-    if (low > 0.99)
+  NAMES.slice(0, 2).forEach((name, k) => {
+    if (values[name] > 0.995)
       found.push(
-        `The efficiency of ${what} is at its limit, where an interval says nothing: something ` +
-          "else grows as it does.",
+        `The efficiency of ${named[k].what} comes out at its limit, which no chip reaches: the ` +
+          "fit gives some of its time to another term.  Take it as high, and no more.",
       );
+  });
   if (used.length < 3 * FEWEST)
     found.push(`The fit is from ${plural(used.length, "point")}; more would narrow it.`);
   return found;
 }
 
 // --- what follows ---
+
+// A load at another context: answers as long as they are, and prompts that fill it.
+/**
+ * @param {SymbolValues} known
+ * @param {number} context
+ * @returns {SymbolValues}
+ */
+export function atContext(known, context) {
+  let share = known.prompt_per_answer;
+  if (share) share = Math.max(context / (known.context / (share + 0.5)) - 0.5, 0);
+  return { ...known, context, prompt_per_answer: share };
+}
+
+// Measured over fitted of the middle one of the points at about a context.
+/**
+ * @param {Point[]} usable
+ * @param {Fit} found
+ * @param {number} context
+ */
+export function missedNear(usable, { factors: [reading, computing, fixed] }, context) {
+  const near = usable
+    .filter((one) => 1 / NEAR < one.context / context && one.context / context < NEAR)
+    .map((one) => one.measured / (one.memoryTime * reading + one.computeTime * computing + fixed));
+  return near.length ? median(near) : 1;
+}
+
+// A sentence where many more requests were in flight than decoded.
+/** @param {Point[]} points */
+export function heldBack(points) {
+  /** @type {Point | null} */
+  let most = null;
+  for (const one of points)
+    if (
+      !one.whyNot &&
+      one.batch < HELD * (one.run.concurrency ?? 0) &&
+      (one.run.concurrency ?? 0) > (most?.run.concurrency ?? 0)
+    )
+      most = one;
+  return most
+    ? `Of ${formatValue(most.run.concurrency ?? 0, "1", 3)} requests in flight ` +
+        `${formatValue(most.batch, "1", 2)} decoded at a time (${most.run.source}); the others ` +
+        "waited for their prompts, or for a place: for memory, or for the server's limit of " +
+        "sequences."
+    : "";
+}
+
+// The ends of the interval of 90 %: one of the values each, as some may be infinite.
+/**
+ * @param {number[]} values
+ * @returns {Pair}
+ */
+function endsOf(values) {
+  const sorted = Float64Array.from(values).sort();
+  return /** @type {Pair} */ (ENDS.map((end) => sorted[halfToEven((sorted.length - 1) * end)]));
+}
+/** @param {number} value */
+function halfToEven(value) {
+  const low = Math.floor(value);
+  if (value - low !== 0.5) return Math.round(value);
+  return low % 2 ? low + 1 : low;
+}
 
 /**
  * Predictions of a fit, and what a server could give.
@@ -538,39 +605,71 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
   /**
    * @param {SymbolValues} known
    * @param {number} step
-   * @param {number} [fixed]
+   * @param {number} reach
+   * @param {number} fixed
    */
-  function largestBatch(known, step, fixed = 1) {
-    const most = Math.min(room(known), FAR),
+  function largestBatch(known, step, reach, fixed) {
+    const most = Math.min(room(known), reach),
       late = (/** @type {number} */ batch) => predicted({ ...known, batch }, fixed) > step;
     if (most < 1 || late(1)) return 0;
     return Math.floor(late(most) ? bisected(late, 1, most) : most);
+  }
+  // Tokens a second and chip within a step, for some draws of the bootstrap.
+  /**
+   * @param {SymbolValues} known
+   * @param {number} step
+   * @param {number} reach
+   * @param {number} fixed
+   */
+  function drawn(known, step, reach, fixed) {
+    const most = Math.min(room(known), reach),
+      some = draws.filter((_, k) => k % (DRAWS / SOME) === 0);
+    if (most < 1 || !holds(known)) return some.map(() => 0);
+    const batches = Array.from({ length: GRID }, (_, k) =>
+        Math.exp((Math.log(most) * k) / (GRID - 1)),
+      ),
+      parts = batches.map((batch) => times({ ...known, batch }));
+    return some.map(([a, b, c]) => {
+      const steps = parts.map(([reading, computing]) => reading * a + computing * b + c * fixed);
+      let late = 0;
+      while (late < GRID && steps[late] <= step) late++;
+      if (late === 0) return 0;
+      let batch = batches[GRID - 1];
+      if (late < GRID) {
+        const part = Math.log(step / steps[late - 1]) / Math.log(steps[late] / steps[late - 1]);
+        batch = batches[late - 1] * (batches[late] / batches[late - 1]) ** part;
+      }
+      return Math.floor(batch) / Math.min(step, steps[GRID - 1]) / known.devices;
+    });
   }
   /**
    * @param {string} name
    * @param {string} assumes
    * @param {SymbolValues} known
    * @param {number} step
-   * @param {Change | null} now
+   * @param {number} reach
+   * @param {{ now: Change, drawn: number[] } | null} before
    * @param {number} [fixed]
-   * @returns {Change}
    */
-  function change(name, assumes, known, step, now, fixed = 1) {
-    const batch = holds(known) ? largestBatch(known, step, fixed) : 0,
+  function change(name, assumes, known, step, reach, before, fixed = 1) {
+    const batch = holds(known) ? largestBatch(known, step, reach, fixed) : 0,
       throughput = batch ? batch / predicted({ ...known, batch }, fixed) : 0,
       price = known.device_price,
       cost = price && throughput ? (known.devices * price) / throughput : null,
       each = throughput / known.devices,
-      before = now ? now.each : each,
-      gain = before ? each / before : Number(!now);
+      found = drawn(known, step, reach, fixed);
+    let gain = 1,
+      gainInterval = /** @type {Pair} */ ([1, 1]);
+    if (before) {
+      const was = before.drawn;
+      gain = before.now.each ? each / before.now.each : 0;
+      gainInterval = endsOf(found.map((one, k) => (was[k] ? one / was[k] : 0)));
+    }
+    const costInterval =
+      cost === null ? null : endsOf(found.map((one) => (one ? price / one : Infinity)));
     return {
-      name,
-      assumes,
-      batch,
-      throughput,
-      each,
-      cost,
-      gain,
+      drawn: found,
+      made: { name, assumes, batch, throughput, each, cost, gain, costInterval, gainInterval },
     };
   }
   /**
@@ -578,9 +677,10 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
    *
    * @param {SymbolValues} known
    * @param {number} step
+   * @param {number} [reach] the most sequences at a time of which anything is said
    */
-  function changes(known, step) {
-    const now = change("as it is", "", known, step, null),
+  function changes(known, step, reach = FAR) {
+    const { made: now, drawn: was } = change("as it is", "", known, step, reach, null),
       byte = known.bytes_per_parameter;
     /** @type {[string, string, SymbolValues, number?][]} */
     const tried = [
@@ -624,13 +724,16 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
         { ...known, prompt_per_answer: 0 },
       ]);
     const best = tried
-      .map(([name, why, values, fixed]) => change(name, why, values, step, now, fixed))
+      .map(
+        ([name, why, values, fixed]) =>
+          change(name, why, values, step, reach, { now, drawn: was }, fixed).made,
+      )
       .filter(({ gain }) => gain > 1.01)
       .sort((a, b) => b.gain - a.gain)
       .slice(0, 3);
     return { now, best };
   }
-  return { predicted, interval, knee, changes };
+  return { predicted, interval, knee, changes, room };
 }
 
 /**
@@ -661,6 +764,11 @@ export function usualLoad(usable) {
     { base, batch, context, promptPerAnswer } = sorted[Math.floor(sorted.length / 2)];
   return { ...base, batch, context, prompt_per_answer: promptPerAnswer };
 }
+
+// The precision of caches that a run's server has unless told.
+/** @param {Run} run */
+export const usualCache = ({ tool }) =>
+  tool.startsWith("vllm") || tool.startsWith("SGLang") ? "bf16" : "";
 
 /** @param {Point[]} usable */
 export const usualStep = (usable) => 1.5 * median(usable.map(({ measured }) => measured));
