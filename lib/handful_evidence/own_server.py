@@ -750,7 +750,7 @@ def _change(
             a / b if b else 0.0
             for a, b in zip(drawn, _drawn(*before[:2], step, reach), strict=True)
         )
-    if cost is not None:
+    if cost is not None and price:
         cost_ends = _ends(price / one if one else math.inf for one in drawn)
     return Change(
         name,

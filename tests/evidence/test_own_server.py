@@ -295,7 +295,10 @@ def test_changes_are_what_the_equations_say_of_the_changed_server():
     made = measured(0.7, 0.4, 0.004)
     found = own_server.fit(made)
     known = {**made[4].known, "device_price": 2.5 / 3600}
-    now, more = own_server.best_at(found, known, 0.02), own_server.changes(found, known, 0.02, 9)
+    now, more = (
+        own_server.best_at(found, known, 0.02),
+        own_server.changes(found, known, 0.02, most=9),
+    )
     assert [one.gain for one in more] == sorted((one.gain for one in more), reverse=True)
     assert now.cost == pytest.approx(8 * 2.5 / 3600 / now.throughput)
     apart = next(one for one in more if one.name.startswith("prompts on chips"))
@@ -306,6 +309,10 @@ def test_changes_are_what_the_equations_say_of_the_changed_server():
     assert served({**known, "batch": fixed.batch}, 0.7, 0.4, 0.002) <= 0.0201
     assert fixed.each == pytest.approx(fixed.throughput / 8)
     assert all(one.assumes for one in more)
+    assert all(one.gain_interval[0] <= 1.02 * one.gain for one in more)
+    assert all(0.98 * one.gain <= one.gain_interval[1] for one in more)
+    reached = own_server.changes(found, known, 0.02, reach=12)
+    assert all(one.batch <= 12 for one in reached)
     heavy = {**known, "total_parameters": 1e13}
     assert own_server.best_at(found, heavy, 0.02).throughput == 0
 
@@ -328,3 +335,32 @@ def test_a_run_of_a_model_that_nobody_knows_leaves_the_others():
     assert known.why_not == "" and "There is no model 'Nobody 3B'" in other.why_not
     with pytest.raises(scenario.ScenarioError, match="There is no model 'Nobody 3B'"):
         own_server.points(runs[1:], hardware="H100 SXM", precision="fp8")
+
+
+def test_at_another_context_prompts_fill_it():
+    """500 tokens of answer: at 5,250 of context the prompt has 5,000."""
+    known = {"context": 1250.0, "prompt_per_answer": 2.0, "batch": 8}
+    assert own_server.at_context(known, 5250)["prompt_per_answer"] == pytest.approx(10)
+    assert own_server.at_context({**known, "prompt_per_answer": 0}, 5250)["prompt_per_answer"] == 0
+
+
+def test_a_server_whose_requests_wait_is_told():
+    few, many = (run(f"{c}", c, 1000, 500, 0.02, first) for c, first in ((8, 0.1), (128, 12.0)))
+    assert own_server.held_back(own_server.points([few], **HERE)) == ""
+    told = own_server.held_back(own_server.points([few, many], **HERE))
+    assert told.startswith("Of 128 requests in flight 58 decoded at a time (128);")
+
+
+def test_points_at_such_contexts_tell_how_far_the_fit_is_off():
+    made = measured(0.7, 0.4, 0.004)
+    fitted = own_server.fit(made)
+    assert own_server.missed_near(made, fitted, 700) == pytest.approx(1, abs=0.01)
+    slow = [replace(one, measured=1.5 * one.measured) for one in made]
+    assert own_server.missed_near(slow, fitted, 700) == pytest.approx(1.5, abs=0.02)
+    assert own_server.missed_near(made, fitted, 1e6) is None
+
+
+def test_vllm_keeps_caches_in_bf16():
+    [ours] = own_server.points([replace(run(), tool="vllm bench serve")], **HERE)
+    [told] = own_server.points([replace(run(), tool="vllm bench serve")], **HERE, cache="fp8")
+    assert ours.known["kv_bytes_per_token"] == 2 * told.known["kv_bytes_per_token"]

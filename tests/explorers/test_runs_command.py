@@ -10,7 +10,16 @@ import pytest
 from handful import cli, scenario
 from handful_explorers.tables.own_server import public_run
 
-SERVER = ["--hardware", "H100 SXM", "--model", "Llama 3.1 70B", "--precision", "fp8"]
+SERVER = [
+    "--hardware",
+    "H100 SXM",
+    "--model",
+    "Llama 3.1 70B",
+    "--precision",
+    "fp8",
+    "--cache",
+    "fp8",
+]
 LOADS = [(batch, prompt) for batch in (1, 2, 4, 8, 16, 32, 64, 128) for prompt in (500, 4000)]
 
 
@@ -139,7 +148,7 @@ def test_what_files_say_of_themselves_is_said_once(run, files):
         (["--hardware", "H9000"], "There is no hardware 'H9000'"),
         (["--tpot", "soon"], "tpot_target must be a number"),
         (["--tpot", "30"], "tpot_target needs its unit, as in 30 ms or 30 hours"),
-        (["--price", "2.50"], "device_price needs its unit, as in 2.50 $ per chip-hour"),
+        (["--price", "2.50 GB"], "device_price"),
         (["--devices", "none"], "devices must be a number"),
         (["--plot", "mine.pdf"], "A plot's name ends in .svg or .png; got 'mine.pdf'."),
     ],

@@ -106,7 +106,8 @@ def test_counts_are_those_of_the_sources():
     assert int(teaching.count("explorers")) == len(
         set(
             re.findall(
-                r"(\S+\.md):from handful_explorers\.(?!tables|schematics|own_server_plot)\w+ import (\w+)",
+                r"(\S+\.md):from handful_explorers\."
+                r"(?!tables|schematics|own_server_plot)\w+ import (\w+)",
                 "\n".join(
                     f"{path.name}:{line}"
                     for path in BOOK.glob("*.md")

@@ -512,9 +512,9 @@ function undetermined(used, values, intervals) {
  * @returns {SymbolValues}
  */
 export function atContext(known, context) {
-  let share = known.prompt_per_answer;
-  if (share) share = Math.max(context / (known.context / (share + 0.5)) - 0.5, 0);
-  return { ...known, context, prompt_per_answer: share };
+  let prompts = known.prompt_per_answer;
+  if (prompts) prompts = Math.max(context / (known.context / (prompts + 0.5)) - 0.5, 0);
+  return { ...known, context, prompt_per_answer: prompts };
 }
 
 // Measured over fitted of the middle one of the points at about a context.

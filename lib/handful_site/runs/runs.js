@@ -6,13 +6,18 @@ import { tickValues } from "../../handful_explorers/web/plot.js";
 import { typed } from "../../handful_explorers/web/typing.js";
 import { formatTicks, formatValue, grouped, plural } from "../../handful_explorers/web/units.js";
 import {
+  atContext,
   chipOf,
   choose,
   fit,
   formulasOf,
+  heldBack,
+  missedNear,
   pointsOf,
   predictor,
+  REACH,
   ServerError,
+  usualCache,
   usualLoad,
   usualStep,
 } from "./own_server.js";
@@ -66,22 +71,26 @@ export function gathered(pairs) {
 }
 
 // The points as a table for a spreadsheet.
-/** @param {Point[]} usable */
-export function csvOf(usable) {
+/**
+ * @param {Point[]} usable
+ * @param {Fit | null} found
+ */
+export function csvOf(usable, found) {
   // A formula in a file's name must not run in a spreadsheet.
   const quoted = (/** @type {string} */ text) =>
     `"${(/^[=+@\t\r-]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
   return [
-    "run,batch,context,measured_s,floor_s,memory_bandwidth_utilisation,flops_utilisation",
-    ...usable.map(({ run, batch, context, measured, floor, memoryTime, computeTime }) =>
+    "run,batch,context,measured_s,floor_s,fit_s,memory_bandwidth_utilisation,flops_utilisation",
+    ...usable.map((one) =>
       [
-        quoted(run.source),
-        batch,
-        context,
-        measured,
-        floor,
-        memoryTime / measured,
-        computeTime / measured,
+        quoted(one.run.source),
+        one.batch,
+        one.context,
+        one.measured,
+        one.floor,
+        found ? fitted(found, one) : "",
+        one.memoryTime / one.measured,
+        one.computeTime / one.measured,
       ].join(","),
     ),
     "",
@@ -166,8 +175,9 @@ class Runs {
     const zone = h(
       "div",
       { class: "runs-drop" },
-      h("label", { for: "runs-files", text: "Drop result files here, or choose them" }),
+      h("span", { text: "Drop result files here, or" }),
       this.picker,
+      h("label", { for: "runs-files", text: "choose them" }),
       h("p", {
         text: "This page reads them in your browser: nothing is sent, and nothing is kept.",
       }),
@@ -259,6 +269,7 @@ class Runs {
     );
   }
 
+  // The public run, whose caches are of two bytes: no more of them fitted than do at that size.
   showExample() {
     this.show([this.data.example], "");
   }
@@ -295,12 +306,17 @@ class Runs {
   show(files, whose, failed = []) {
     const { runs, problems } = read(files);
     this.found = { runs, problems: [...failed, ...problems] };
-    this.own = whose !== "";
+    // What was said of one's own server holds for the next of its files, and not for another's.
+    const own = whose !== "";
+    if (!own || !this.own) {
+      for (const input of [this.hardware, this.model, this.precision, this.weights, this.cache])
+        if (input) input.value = "";
+      if (this.devices) this.devices.value = "";
+      if (this.apart) this.apart.checked = false;
+      if (this.cache && !own) this.cache.value = "bf16";
+    }
+    this.own = own;
     this.files = files.length;
-    for (const input of [this.hardware, this.model, this.precision, this.weights, this.cache])
-      if (input) input.value = "";
-    if (this.devices) this.devices.value = "";
-    if (this.apart) this.apart.checked = false;
     this.compute();
   }
 
@@ -321,7 +337,7 @@ class Runs {
       overrides.devices = value;
     }
     if (rent) {
-      const value = this.page.readRent(rent);
+      const value = this.page.readRent(rent.replace(/\s*(\/|per|an?)\s*(h|hr|hour)$/i, ""));
       if (!value) throw new ServerError(this.page.rentProblem(rent));
       overrides.device_price = value / 3600;
     }
@@ -386,16 +402,23 @@ class Runs {
       { widths } = this.data,
       cache = this.cache?.value ?? "";
     return (/** @type {Run} */ run) => {
-      const key = JSON.stringify([run.hardware, run.model, run.precision, run.devices]);
+      const key = JSON.stringify([
+        run.hardware,
+        run.model,
+        run.precision,
+        run.devices,
+        usualCache(run),
+      ]);
       let base = known.get(key);
       if (!base) {
         const { hardware, model, precision, weights } = this.rowsOf(run);
         base = store.values({ hardware, model, precision, context: 1 });
         if (weights) base.bytes_per_parameter = widths[weights];
-        if (cache) {
+        const kept = cache || usualCache(run);
+        if (kept) {
           const shape = rows.model.find(({ name }) => name === model);
-          base.kv_bytes_per_token = (shape?.kv_elements_per_token ?? 0) * widths[cache];
-          base.window_cache_memory = (shape?.kv_window_elements ?? 0) * widths[cache];
+          base.kv_bytes_per_token = (shape?.kv_elements_per_token ?? 0) * widths[kept];
+          base.window_cache_memory = (shape?.kv_window_elements ?? 0) * widths[kept];
         }
         if (run.devices) base.devices = run.devices;
         Object.assign(base, overrides);
@@ -407,34 +430,36 @@ class Runs {
 
   compute() {
     const { runs, problems } = this.found;
-    this.stopWatching();
-    this.results.replaceChildren();
     if (this.fault) this.fault.hidden = true;
-    if (!runs.length) {
-      this.said.textContent = problems.length ? "No run could be read." : "The files hold no run.";
-      this.results.replaceChildren(...list("Not read", problems.slice(0, MOST_ROWS)));
-      return;
-    }
     let points, given;
     try {
       given = this.typedValues();
-      points = pointsOf(
-        runs,
-        this.baseOf(given.overrides),
-        this.formulas,
-        Boolean(this.apart?.checked),
-      );
+      if (runs.length)
+        points = pointsOf(
+          runs,
+          this.baseOf(given.overrides),
+          this.formulas,
+          Boolean(this.apart?.checked),
+        );
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
-      this.said.textContent = `${plural(runs.length, "run")} read; not compared yet.`;
       if (this.fault) {
         this.fault.textContent = error.message;
         this.fault.hidden = false;
       }
-      this.results.replaceChildren(...list("Not read", problems.slice(0, MOST_ROWS)));
+      if (given || !this.results.childNodes.length) {
+        this.said.textContent = `${plural(runs.length, "run")} read; not compared yet.`;
+        this.stopWatching();
+        this.results.replaceChildren(...list("Not read", problems.slice(0, MOST_ROWS)));
+      }
       return;
     }
-    this.write(points, problems, given);
+    this.stopWatching();
+    if (points) this.write(points, problems, given);
+    else {
+      this.said.textContent = problems.length ? "No run could be read." : "The files hold no run.";
+      this.results.replaceChildren(...list("Not read", problems.slice(0, MOST_ROWS)));
+    }
   }
 
   /**
@@ -443,7 +468,8 @@ class Runs {
    * @param {{ promise: number, context: number }} given
    */
   write(points, problems, given) {
-    const usable = points.filter(({ whyNot }) => !whyNot);
+    const usable = points.filter(({ whyNot }) => !whyNot),
+      held = heldBack(points);
     /** @type {Fit | null} */
     let found = null;
     let why = "";
@@ -458,11 +484,12 @@ class Runs {
     if (usable.length) {
       const first = usable[0],
         { names, precision, weights } = this.rowsOf(first.run),
-        cache = this.cache?.value || precision,
+        cache = this.cache?.value || usualCache(first.run) || precision,
+        said = this.devices?.value || first.run.devices ? "," : " (nobody said how many),",
         over = usable.map((one) => one.measured / one.floor).sort((a, b) => a - b);
       this.said.textContent =
         `${this.own ? "" : "The public run: "}${plural(usable.length, "point")} of ` +
-        `${names[1]} on ${formatValue(first.base.devices, "1", 6)} × ${names[0]}, weights in ` +
+        `${names[1]} on ${formatValue(first.base.devices, "1", 6)} × ${names[0]}${said} weights in ` +
         `${weights || precision}, caches in ${cache}. The point in the middle takes ` +
         `${number(over[Math.floor(over.length / 2)])} times its floor.`;
       parts.push(this.canvas, this.readout);
@@ -471,6 +498,7 @@ class Runs {
     } else
       this.said.textContent = `${plural(points.length, "run")} read; none can be held against its floor.`;
     parts.push(
+      ...list("To look at", held ? [held] : []),
       ...list("Not compared", gathered(points.map(({ whyNot, run }) => [whyNot, run.source]))),
       ...list("Not read", problems.slice(0, MOST_ROWS)),
       ...list(
@@ -496,21 +524,22 @@ class Runs {
   fitParts(found, why, usable, { promise, context }) {
     if (!found) return [h("p", { text: why })];
     const { values, intervals } = found,
-      { predicted, interval, knee, changes } = predictor(found, this.formulas),
+      { predicted, interval, knee, changes, room } = predictor(found, this.formulas),
       ends = (/** @type {string} */ name, /** @type {(value: number) => string} */ form) =>
         `${form(intervals[name][0])} to ${form(intervals[name][1])}`,
       middle = usualLoad(usable),
-      usual = context ? { ...middle, context } : middle,
+      usual = context ? atContext(middle, context) : middle,
       loads = /** @type {[string, SymbolValues][]} */ ([
         ["now", usual],
         ["twice the batch", { ...usual, batch: 2 * usual.batch }],
-        ["twice the context", { ...usual, context: 2 * usual.context }],
+        ["twice the context", atContext(usual, 2 * usual.context)],
       ]),
       longest = usable.reduce((high, one) => Math.max(high, one.context), 0),
       half = knee(usual),
       step = promise || usualStep(usable),
-      { now, best } = changes(usual, step),
       most = usable.reduce((high, { batch }) => Math.max(high, batch), 0),
+      missed = missedNear(usable, found, usual.context) - 1,
+      { now, best } = changes(usual, step, REACH * most),
       priced = now.cost !== null;
     const parts = [
       h("h3", { text: "What the server adds" }),
@@ -535,19 +564,31 @@ class Runs {
       h("p", {
         text:
           `${plural(Number(usual.batch.toPrecision(3)), "sequence")} of ` +
-          `${formatValue(usual.context, "token", 3)}. Half of what any batch could give comes at ` +
-          `${number(Math.max(half, 1))} sequences at a time.`,
+          `${formatValue(usual.context, "token", 3)}. The knee, where a batch gives half of ` +
+          `what any could, is at ${number(Math.max(half, 1))} sequences at a time.`,
       }),
       table(
         ["", "A step", "Nine times in ten", "Tokens a second"],
-        loads.map(([name, known]) => [
-          name,
-          time(predicted(known)),
-          interval(known).map(time).join(" to "),
-          number(known.batch / predicted(known)),
-        ]),
+        loads.map(([name, known]) =>
+          room(known) < known.batch
+            ? [name, `memory holds ${grouped(room(known))}`, "", ""]
+            : [
+                name,
+                time(predicted(known)),
+                interval(known).map(time).join(" to "),
+                number(known.batch / predicted(known)),
+              ],
+        ),
         "Predictions for the load in the middle",
       ),
+      Math.abs(missed) > 0.15
+        ? h("p", {
+            class: "runs-small",
+            text:
+              `Points measured at such contexts are ${percent(Math.abs(missed))} ` +
+              `${missed > 0 ? "slower" : "faster"} than the fit: correct these by as much.`,
+          })
+        : null,
       usual.context > 1.2 * longest
         ? h("p", {
             class: "runs-small",
@@ -575,13 +616,20 @@ class Runs {
       grouped(one.batch),
       number(one.throughput),
       number(one.each),
-      ...(priced ? [one.cost === null ? "–" : formatValue(one.cost, "$/token", 3)] : []),
-      one.assumes ? `${number(one.gain)} ×` : "",
+      ...(priced ? [one.cost === null ? "–" : `$${number(one.cost * 1e6)}`] : []),
+      one.assumes ? `${number(one.gain)}\u00a0× (${one.gainInterval.map(number).join("–")})` : "",
     ];
     return [
       ...parts,
       table(
-        ["", "Batch", "Tokens a second", "A chip", ...(priced ? ["Cost"] : []), "Gain"],
+        [
+          "",
+          "Batch",
+          "Tokens a second",
+          "A chip",
+          ...(priced ? ["A million"] : []),
+          "Gain, 9 in 10",
+        ],
         [now, ...best].map(row),
         "What the server could give, as it is and changed",
       ),
@@ -640,7 +688,7 @@ class Runs {
       h("button", {
         type: "button",
         text: "Save all as a table (CSV)",
-        onclick: () => save(csvOf(sorted), "points.csv"),
+        onclick: () => save(csvOf(sorted, found), "points.csv"),
       }),
     );
   }
