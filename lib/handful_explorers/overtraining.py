@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider
 
 from handful import chinchilla, lifetime_cost
+from handful.symbolic import quantities as q
+from handful.symbolic.formula import Formula
 
 from .plotting.explorer import (
     Control,
@@ -12,12 +16,16 @@ from .plotting.explorer import (
     Explorer,
     Guess,
     Mark,
-    Points,
     Preset,
     Readout,
     Scale,
     Sweep,
 )
+
+if TYPE_CHECKING:
+    from sympy import Expr
+
+    from handful.symbolic.quantity import Quantity
 
 _LAWS = {fit: chinchilla.law(fit) for fit in ("besiroglu", "hoffmann")}
 # The lecture's model, and for each fit the loss that it reaches.
@@ -45,24 +53,59 @@ def _efficiency(value: float = 0.3) -> Control:
     )
 
 
-def _cheapest(fit: str, written: float) -> Points:
-    """Return the cheapest life and those a tenth dearer, for decoding at 30 % of the efficiency."""
-    import numpy as np
-
-    known = _PRICE | _AS_GOOD[fit] | {"inference_tokens": written, "decode_efficiency": 0.3}
-    sizes = np.geomspace(6.5e10, 6e11, 4001)
-    lives = np.asarray(
-        lifetime_cost.lifetime_cost_at_loss(known | {"active_parameters": sizes}), dtype=float
-    )
-    least = int(np.argmin(lives))
-    within = np.flatnonzero(lives <= 1.1 * lives[least])
-    named = {within[0]: "+10 %", least: "cheapest", within[-1]: "+10 %"}
-    return Points(
-        "the cheapest life, and a tenth more",
-        [(sizes[i], lives[i], name) for i, name in named.items() if 8e10 <= sizes[i] < 5.9e11],
-        when={"fit": fit, "inference_tokens": written, "decode_efficiency": 0.3},
+def _unlisted(gives: Quantity, expression: Expr, meaning: str, *using: Formula) -> Formula:
+    return Formula(
+        gives,
+        expression,
+        name=f"{gives.name}_of_cheapest_life",
+        using=using,
+        meaning=meaning,
+        source="derived",
+        register=False,
     )
 
+
+def _cheapest() -> tuple[Formula, Formula, Formula]:
+    """Return the size, the tokens and the bill of the cheapest life at a loss.
+
+    Let t be what the text still lacks at this size, over what it lacks in the model that is
+    cheapest to train.  Later bills are s − 1 times the bill for training where
+    1 − t = k t^(1 + 1/β), with k the later bills over those for training of that other model, times
+    β/(α + β).  From this start two of Newton's steps are right to four digits.
+    """
+    alpha, beta = q.size_exponent.symbol, q.data_exponent.symbol
+    size, tokens = q.compute_optimal_parameters.symbol, q.compute_optimal_tokens.symbol
+    alone = lifetime_cost.loss_size
+    read = _unlisted(
+        q.compute_optimal_tokens,
+        lifetime_cost.matching_tokens.expression,
+        "tokens of the model of this loss that is cheapest to train",
+        alone,
+    )
+    k = q.inference_tokens.symbol / (q.training_passes.symbol * q.decode_efficiency.symbol * tokens)
+    k *= beta / (alpha + beta)
+    power = 1 + 1 / beta
+    t = (1 + 1.6 * k) ** (-1 / power)
+    for _ in range(2):
+        steep = k * t ** (power - 1)
+        t = (1 + (power - 1) * steep * t) / (1 + power * steep)
+    weights = size * ((alpha + beta - alpha * t) / beta) ** (-1 / alpha)
+    text = tokens * t ** (-1 / beta)
+    life = lifetime_cost.lifetime_cost_at_loss.expression.subs(
+        {
+            symbol: formula.expression
+            for formula in (lifetime_cost.training_cost_at_loss, lifetime_cost.decoding_cost)
+            for symbol in [formula.gives.symbol]
+        }
+    ).subs({q.active_parameters.symbol: weights, q.pretraining_tokens.symbol: text})
+    return (
+        _unlisted(q.active_parameters, weights, "size of the cheapest life", read, alone),
+        _unlisted(q.pretraining_tokens, text, "tokens that it is trained on", read, alone),
+        _unlisted(q.lifetime_cost, life, "bill of the cheapest life", read, alone),
+    )
+
+
+_SIZE, _TOKENS, _LIFE = _cheapest()
 
 bills_by_size = Explorer(
     "bills-by-size",
@@ -72,13 +115,15 @@ bills_by_size = Explorer(
     curves=[
         Curve(lifetime_cost.lifetime_cost_at_loss, "The whole life", role="total"),
         Curve(lifetime_cost.training_cost_at_loss, "Training"),
-        Curve(lifetime_cost.decoding_cost, "Writing"),
+        Curve(lifetime_cost.decoding_cost, "Later bills"),
     ],
-    marks=[Mark(lifetime_cost.loss_size, "cheapest to train")],
-    points=[_cheapest(fit, written) for fit in _LAWS for written in (2e14, 3.1e14, 6.2e14, 1e13)],
+    marks=[
+        Mark(_SIZE, "cheapest life"),
+        Mark(lifetime_cost.loss_size, "cheapest to train"),
+    ],
     given=_PRICE | _AS_GOOD["besiroglu"],
     controls=[
-        _log("inference_tokens", "Tokens written over the life", 2e14, 12, 15),
+        _log("inference_tokens", "Tokens written, or counted as written", 2e14, 12, 15),
         Control(
             Dropdown(
                 options=[("refitted", "besiroglu"), ("as published", "hoffmann")],
@@ -92,12 +137,19 @@ bills_by_size = Explorer(
     ],
     readouts=[
         Readout(chinchilla.tokens_to_reach, "Tokens to train on"),
+        Readout(_SIZE, "Cheapest life: size"),
+        Readout(_TOKENS, "Cheapest life: tokens read"),
+        Readout(_LIFE, "Cheapest life: rent"),
     ],
     presets=[
-        Preset("Users alone", {"inference_tokens": 2e14, "active_parameters": 1e11}),
-        Preset("And prompts", {"inference_tokens": 3.1e14, "active_parameters": 1e11}),
-        Preset("And RL", {"inference_tokens": 6.2e14, "active_parameters": 1e11}),
-        Preset("A twentieth of the users", {"inference_tokens": 1e13, "active_parameters": 1e11}),
+        Preset(label, {"inference_tokens": written, "fit": fit, "active_parameters": 1e11})
+        for label, written, fit in (
+            ("Users alone", 2e14, "besiroglu"),
+            ("And prompts", 3.1e14, "besiroglu"),
+            ("And RL", 4.9e14, "besiroglu"),
+            ("A twentieth of the users", 1e13, "besiroglu"),
+            ("Users, law as published", 2e14, "hoffmann"),
+        )
     ],
     guess=Guess(
         "The dot is the training of a model with 80 billion weights. Larger models need less text "
@@ -106,6 +158,6 @@ bills_by_size = Explorer(
     ),
     caption="Every point is a model as good as one of 100 billion weights after 200 trillion "
     "tokens. Small models have to read more, large ones cost more for each token that they write. "
-    "Prompts and RL count as more tokens written. At the buttons' settings, rings mark the "
-    "cheapest life and those that cost a tenth more.",
+    "The later bills are for writing; the buttons count prompts as 110 trillion tokens written, "
+    "and RL as another 180 trillion.",
 )

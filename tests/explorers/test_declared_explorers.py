@@ -16,7 +16,7 @@ import pytest
 from ipywidgets import FloatLogSlider
 
 import handful_explorers
-from handful import multi_rack_pipelines, racks, scenario
+from handful import chinchilla, multi_rack_pipelines, racks, scenario
 from handful.balance import weight_uses_at_balance
 from handful.scenario import page_rows
 from handful.symbolic.solving import FormulaError
@@ -382,6 +382,25 @@ def test_what_questions_say_is_so():
     assert (allowed["hardware"], allowed["precision"]) == ("GB200 NVL72", "fp8")
     picked = price.controls[0].options()
     assert any("Grok 4.7, above 200,000\xa0tokens" in label for label, _ in picked)
+
+
+def test_the_cheapest_life_is_that_of_a_search():
+    bills = EXPLORERS["bills-by-size"]
+    for fit in ("besiroglu", "hoffmann"):
+        for written in (1e12, 1e13, 2e14, 1e15):
+            state = {"fit": fit, "inference_tokens": written, "decode_efficiency": 0.4}
+            known = bills.symbol_values(bills.state(**state))
+            found = chinchilla.least_lifetime(
+                known["validation_loss"], written, fit=fit, decode_efficiency=0.4
+            )
+            size, tokens, rent = (
+                bills.values(**state)["readouts"][f"Cheapest life: {what}"]
+                for what in ("size", "tokens read", "rent")
+            )
+            assert size == pytest.approx(found["active_parameters"], rel=1e-3)
+            assert tokens == pytest.approx(found["pretraining_tokens"], rel=1e-3)
+            at = bills.values(active_parameters=min(size, 6e11), **state)["at"]
+            assert rent == pytest.approx(at["the-whole-life"], rel=1e-3)
 
 
 def test_one_machine_explains_the_step_or_the_ratio_and_not_both():
