@@ -51,7 +51,7 @@ def _written(y: float, title: str, passes: str, decode: float, colour: str) -> l
         rect(0, y + 20, PASS - 1, 20, colour),
         text(PASS / 2, y + 34, "forward", "paper small", "middle"),
         rect(PASS, y + 20, decode - PASS, 20, f"{colour} faint"),
-        text((PASS + decode) / 2, y + 34, "wait for memory", "ink small", "middle"),
+        text((PASS + decode) / 2, y + 34, "wait", "ink small", "middle"),
     ]
 
 
@@ -80,7 +80,7 @@ def _draw_bills(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         return out
     told, value = schematic.told, schematic.value
     users = value("decode")
-    bills = users if step < 5 else 2 * users  # the third is taken to be as large
+    bills = users if step < 4 else 2 * users  # the third is taken to be as large
     drawn, sunk = _balance(bills, value("train"))
     tall = HEAVY * value("train") / users
     left, right, wide = WIDTH / 2 - ARM, WIDTH / 2 + ARM, 74
@@ -93,7 +93,7 @@ def _draw_bills(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         named("users", rect(right - wide / 2, down - HEAVY, wide, HEAVY, WRITTEN)),
         named("users'", text(right, down - HEAVY / 2 + 4, "users", "paper", "middle")),
     ]
-    if step < 5:
+    if step < 4:
         out.append(text(left, up + 20, f"{told['tokens']}", "ink small", "middle"))
         out.append(text(right, down + 20, f"{told['tokens']}", "ink small", "middle"))
     else:
@@ -137,21 +137,18 @@ three_bills = Schematic(
             " for writing as many for users. The right one is a little lower.",
         ),
         Step(
-            "In reinforcement learning (RL) the model writes as well, to learn from what it wrote."
-            " A token that is thrown away costs {decode} passes, one that it learns from {learn}.",
+            "In reinforcement learning (RL) the model writes as well. A token that is thrown away"
+            " costs {decode} passes, one that it learns from {learn}. If RL costs as much as each"
+            " of the others, as the lecturer guesses, the right pan weighs twice as much.",
             "A third bar is about as long as the first two together: a forward pass, waiting, and"
-            " three parts of training; {learn} in all.",
-        ),
-        Step(
-            "The lecture guesses that RL costs as much as each of the other two. Then"
-            " everything that the model writes weighs about twice as much as what it has read.",
-            "The box of RL lies on the box of the users, and the balance tips to the right.",
+            " three parts of training; {learn} in all. The box of RL lies on the box of the users,"
+            " and the balance tips to the right.",
         ),
     ],
     draw=_draw_bills,
-    caption="Passes and bills to scale, with decoding at {eta} of the efficiency of training. How"
-    " long the wait is varies; this is an average. All bills grow with the weights, so the picture"
-    " is the same for a model of any size.",
+    caption="Passes and bills to scale, with decoding at {eta} of the efficiency of training. The"
+    " wait differs from service to service; this is the lecturer's guess. All bills grow in"
+    " proportion to the weights, so at the same efficiency the picture is the same for every size.",
 )
 
 # Lives of one quality -----------------------------------------------------------------------------
@@ -172,12 +169,12 @@ def _draw_lives(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     shown, served = SHOWN[step]
     out = [
         line(0, BASE + 0.5, WIDTH, BASE + 0.5, "soft"),
-        text(0, 13, "wide as the weights,", "ink"),
-        text(0, 30, "high as the tokens", "ink"),
+        text(0, 13, "width: weights", "ink"),
+        text(0, 30, "height: tokens", "ink"),
         rect(0, 42, 11, 11, READ),
         text(17, 52, "read in training", "ink"),
-        text(0, BASE + 34, "billion weights", "ink small"),
-        text(0, BASE + 72, "trillion tokens read", f"{READ} small"),
+        text(WIDTH / 2, BASE + 34, "billion weights", "ink small", "middle"),
+        text(WIDTH / 2, BASE + 72, "trillion tokens read", f"{READ} small", "middle"),
     ]
     if served:
         out += [rect(0, 61, 11, 11, WRITTEN), text(17, 71, "written for users", "ink")]
@@ -246,7 +243,7 @@ one_quality = Schematic(
         **_life("twin", "{twin_size}"),
         **_read("twin"),
         **_life("large", "200e9"),
-        **_life("best", "120e9"),
+        **_life("best", "122e9"),
         **_life("lecture", "100e9"),
         **_read("lecture"),
         **_life("small", "90e9"),
@@ -259,7 +256,7 @@ one_quality = Schematic(
             "A wide, very flat rectangle of {n_twin} billion weights, labelled ${read_twin}M.",
         ),
         Step(
-            "The lecture's model is as good with {n_lecture} billion weights. To make up for what"
+            "The lecturer's model is as good with {n_lecture} billion weights. To make up for what"
             " is missing, it has to read {d_lecture} trillion tokens, and its training costs"
             " ${read_lecture} million. That looks like waste.",
             "Far to the right stands a narrow rectangle, {n_lecture} billion weights wide and many"
@@ -275,21 +272,21 @@ one_quality = Schematic(
         Step(
             "The cheapest lies between them. With {n_best} billion weights it has to"
             " read {d_best} trillion tokens, and its life costs ${life_best} million; with"
-            " {n_large} billion it is back up to ${life_large} million.",
+            " {n_large} billion it still costs ${life_large} million.",
             "Two more rectangles between the first two: {n_large} billion weights, ${life_large}M,"
             " and {n_best} billion weights, ${life_best}M.",
         ),
         Step(
-            "Only a little narrower, at {n_small} billion weights, the tower shoots up to"
+            "Only a little narrower, at {n_small} billion weights, the rectangle shoots up to"
             " {d_small} trillion tokens of training and ${life_small} million. On that side the"
             " bill soon gets out of hand.",
-            "At the far right the narrowest and tallest tower: {n_small} billion weights,"
+            "At the far right the narrowest and tallest rectangle: {n_small} billion weights,"
             " ${life_small}M.",
         ),
     ],
     draw=_draw_lives,
     caption="Areas to scale, at {price} for a billion weights times a trillion tokens read. How"
     " much a model has to read for the same quality is taken from the refit of a law that was"
-    " fitted to smaller models; by the law as published the first tower is narrower, and three"
-    " times as expensive to train.",
+    " fitted to smaller models; by the law as published the first rectangle is narrower, and three"
+    " times as expensive to train. All five are taken to decode at the same efficiency.",
 )
