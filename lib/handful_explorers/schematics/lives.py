@@ -139,7 +139,7 @@ three_bills = Schematic(
         Step(
             "In reinforcement learning (RL) the model writes as well. A token that is thrown away"
             " costs {decode} passes, one that it learns from {learn}. If RL costs as much as each"
-            " of the others, as the lecturer guesses, the right pan weighs twice as much.",
+            " of the others, as the lecturer guesses, the right pan grows twice as heavy.",
             "A third bar is about as long as the first two together: a forward pass, waiting, and"
             " three parts of training; {learn} in all. The box of RL lies on the box of the users,"
             " and the balance tips to the right.",
