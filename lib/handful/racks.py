@@ -390,10 +390,11 @@ layer_time_of_racks = Formula(
     conventions=("one batch at a time, so that nothing hides the journeys",),
 )
 
+_own_step = (w * (N_total - N_routed) / o + B * cache_memory.expression / (R * n_up)) / BW
+
 step_time_of_racks = Formula(
     q.step_time,
-    (w * (N_total - N_routed) / o + B * cache_memory.expression / (R * n_up)) / BW
-    + layers * q.layer_time.symbol,
+    _own_step + layers * q.layer_time.symbol,
     name="step_time_of_racks",
     using=(layer_time_of_racks,),
     source="derived",
@@ -403,6 +404,46 @@ step_time_of_racks = Formula(
         "data-parallel attention",
         "no arithmetic of attention",
         "experts and attention in turn",
+        "one batch at a time, so that nothing hides the journeys",
+    ),
+)
+
+step_time_once_of_racks = Formula(
+    q.step_time,
+    _own_step
+    + layers
+    * (
+        q.expert_layer_time.symbol
+        + Max(_tokens * k * (1 - o / n_up) * _bytes / BW_up, q.scale_out_time.symbol)
+        + 2 * fixed
+    ),
+    name="step_time_once_of_racks",
+    using=(expert_layer_time_of_racks, scale_out_time_once_of_racks),
+    source="derived",
+    meaning="a step whose layers are spread over racks, each of which gets a token once",
+    conventions=(
+        *_LIMIT,
+        "handing on and crossing work at once, and handing on adds no constant of its own",
+        "one batch at a time, so that nothing hides the journeys",
+    ),
+)
+
+_on_one = {R: 1, B: B / R}  # what a rack has to do for its share of the batch
+
+step_time_of_replicas = Formula(
+    q.step_time,
+    _own_step
+    + layers
+    * (
+        expert_layer_time_of_racks.expanded.subs(_on_one, simultaneous=True)
+        + _tokens * k * (1 - o / n_up) * _bytes / BW_up
+        + 2 * fixed
+    ),
+    name="step_time_of_replicas",
+    source="derived",
+    meaning="a step of racks that hold a copy of the model each and share the batch",
+    conventions=(
+        "the batch divides evenly",
         "one batch at a time, so that nothing hides the journeys",
     ),
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ipywidgets import Dropdown, FloatLogSlider, IntSlider
+from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
-from handful import experts, racks
+from handful import experts, memory_wall, racks
 from handful.facts import get
 
 from .plotting.explorer import (
@@ -79,8 +79,72 @@ over_racks = Explorer(
     ),
     caption="The people stay the same, and so the more chips there are, the fewer each has. A layer"
     " is spread evenly over as few domains as hold its chips, and the load is even. Fabric and"
-    " network work at once, and the slower of the two counts. Bytes alone count. For TPUs, whose"
+    " network work at once, and the slower of the two counts. Bytes alone count. The axis is"
+    " logarithmic: from line to line, time grows by the same factor. For TPUs, whose"
     " chips pass on what others send, travel takes longer than is drawn.",
+)
+
+# On a rack and over a network, each way, as the chapter has them from its sources.
+_ON_RACK, _ON_NETWORK = 30.2e-6, 50e-6
+
+layouts_by_context = Explorer(
+    "layouts-by-context",
+    "Which layout answers soonest?",
+    x=Sweep("context", 1000, 131_072, at=4096),
+    y=Scale("Time of a step", "s"),
+    curves=[
+        Curve(
+            racks.step_time_of_racks,
+            "One rack",
+            role="total",
+            given={"scale_up_domains": 1, "kernel_overhead": _ON_RACK},
+            scenario=_GB200,
+            id="one",
+        ),
+        Curve(
+            racks.step_time_of_racks,
+            "Layers over two racks",
+            given={"scale_up_domains": 2},
+            scenario=_GB200,
+            id="two",
+        ),
+        Curve(
+            racks.step_time_once_of_racks,
+            "With one copy to each rack",
+            given={"scale_up_domains": 2, "domain_limit": 2},
+            scenario=_GB200,
+            id="once",
+        ),
+        Curve(
+            racks.step_time_of_replicas,
+            "A replica on each",
+            given={"scale_up_domains": 2, "kernel_overhead": _ON_RACK},
+            scenario=_GB200,
+            id="replicas",
+        ),
+    ],
+    marks=[Mark(memory_wall.context_that_fits, "one rack is full", scenario=_GB200, whole="down")],
+    controls=[
+        Control(
+            FloatLogSlider(value=5760, base=2, min=6, max=16, step=0.01), "batch", "People, in all"
+        ),
+        Control(
+            FloatSlider(value=_ON_NETWORK, min=10e-6, max=100e-6, step=1e-6),
+            "kernel_overhead",
+            "Fixed delay of the network, each way",
+        ),
+    ],
+    presets=[
+        Preset("As on the napkin", {"context": 4096, "batch": 5760, "kernel_overhead": 50e-6}),
+        Preset(
+            "A network as quick as the rack",
+            {"context": 4096, "batch": 5760, "kernel_overhead": 30e-6},
+        ),
+        Preset("Long conversations", {"context": 65536, "batch": 5760, "kernel_overhead": 50e-6}),
+    ],
+    caption="GB200 racks with DeepSeek-V3 in fp8, whatever the bar of the page says."
+    " Bytes and fixed delays are those of the figure above, and the slider moves that of the network"
+    " alone. Two racks fill at about twice the context of one.",
 )
 
 # For “Your model, your hardware” ------------------------------------------------------------------

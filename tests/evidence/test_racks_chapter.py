@@ -85,6 +85,37 @@ def test_two_full_racks_are_the_worst_if_the_load_is_even():
     )  # a quarter, two ninths, three sixteenths
 
 
+def test_two_full_racks_travel_longer_than_one_if_ports_are_four_times_slower():
+    """Of two racks each has half of the tokens, and sends half of their trips through its ports."""
+    one = of(f"one_fabric_time scale_up_domains=1 {CROWD}") * 72 / 71  # a chip's own trips too
+    for ratio in (3.2, 4, 18):
+        port = f"scale_out_bandwidth={900e9 / ratio}"
+        two = of(f"scale_out_time_of_racks scale_up_domains=2 {port} {CROWD}")
+        assert two / one == pytest.approx(ratio / 4)
+    h800 = of("interconnects / H800 NVLink / one_direction_bytes_per_s")
+    assert h800 / of("interconnects / InfiniBand NDR / one_direction_bytes_per_s") < 4
+
+
+def test_handing_on_is_quick():
+    handed = of(f"one_fabric_time active_experts=4 scale_up_domains=2 {CROWD}")
+    assert handed == pytest.approx(40 * 4 * 3 * 7168 / 900e9, rel=0.01)
+    reading, _, crossing = layer(2, once=True)
+    assert 28e-6 < reading + crossing < reading + crossing + handed < 32.1e-6  # about thirty
+
+
+def test_layouts_as_the_plot_has_them():
+    """Each formula of a layout is the step of one rack or of two, put together by hand."""
+    both = f"scale_up_domains=2 context=4096 {CROWD}"
+    replicas = of(f"step_time_of_replicas kernel_overhead=30.2e-6 {both}")
+    assert replicas == pytest.approx(copies(constants=True))
+    merged = of(f"step_time_once_of_racks domain_limit=2 kernel_overhead=50e-6 {both}")
+    late = 58 * (layer(2)[2] - layer(2, once=True)[2])
+    assert merged == pytest.approx(step(2, constants=True) - late)
+    one = f"scale_up_domains=1 kernel_overhead=30.2e-6 context=4096 {CROWD}"
+    for name in ("step_time_of_replicas", "step_time_once_of_racks domain_limit=1"):
+        assert of(f"{name} {one}") == pytest.approx(step(1, constants=True))
+
+
 def test_places_for_second_copies_on_one_rack_and_on_two():
     assert 72 * 4 - 256 == 144 * 2 - 256 == 32  # places more than there are experts
     # What a chip sends with an even load: its own copies out, and as many answers back.
@@ -208,7 +239,7 @@ def test_for_whom_the_engineers_are_right():
         for context in (4096, 9_500, 11_500)
     ]
     assert lead[0] < 0 and lead[1] < 0 < lead[2]
-    assert -lead[0] / step(1, constants=True) == pytest.approx(0.11, abs=0.005)  # about a tenth
+    assert -lead[0] / step(1, constants=True) == pytest.approx(1 / 9, abs=0.005)  # a ninth
     # The network's delay at which merged copies tie with one rack, and with replicas.
     ties = [
         100e-6 + gap / 58

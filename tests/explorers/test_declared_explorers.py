@@ -106,6 +106,7 @@ NO_LIMIT = {
     "fit-the-list": "is about a seller's machines, which nobody knows",
     "what-a-server-adds": "stays within what was measured",
     "one-layer-on-this-computer": "is one layer, without a cache",
+    "layouts-by-context": "has one rack and two, which fill at different contexts",
     "over-racks": "spans as many racks as the reader says, and asks for time only",
 }
 LOADS = {"batch", "micro_batch", "device_batch", "context"}

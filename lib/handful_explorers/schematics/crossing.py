@@ -1,4 +1,4 @@
-"""One token whose experts lie in two racks, or on eight nodes: how many copies of it cross.
+"""One token whose experts lie in two racks: how many copies of it cross.
 
 The fabric of a rack and the ports of its chips are as thick as they are fast.  Eight chips stand
 for a rack's; the bars are to scale.
@@ -25,20 +25,7 @@ OURS = 2  # which port, from the top, is that of the token's chip
 EXPERTS = ((0, 0), (0, 3), (0, 5), (0, 6), (1, 1), (1, 3), (1, 4), (1, 7))
 HERE, THERE = EXPERTS[:4], EXPERTS[4:]
 
-# Eight nodes: in which of them the experts lie, and how many in each.
-COLUMNS, NODES, NODE, NODE_PITCH = 4, 8, (76, 68), (88, 80)
-ITS_NODE = 1
-SPREAD = {0: 2, 1: 1, 3: 1, 4: 2, 6: 1, 7: 1}
-LIMITED = {0: 2, 3: 2, 4: 2, 6: 2}
-
-ROWS = (
-    ("each", "two racks, a copy for each expert"),
-    ("once", "two racks, a copy for the rack"),
-    ("eight_each", "eight nodes, a copy for each expert"),
-    ("eight_once", "eight nodes, a copy for each node"),
-    ("four", "eight nodes, four for each token"),
-)
-SHOWN = {1: (0, 0), 2: (0, 1), 3: (0, 2), 4: (0, 2), 5: (2, 4), 6: (2, 5)}  # rows of each step
+ROWS = (("each", "a copy for each expert"), ("once", "a copy for the rack"))
 
 
 def _port(chip: int) -> float:
@@ -54,7 +41,7 @@ def _chip(place: tuple[int, int]) -> tuple[float, float]:
 
 
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
-    return (_nodes(step) if step > 4 else _racks(step, schematic)) + _bars(step, schematic)
+    return _racks(step, schematic) + _bars(step, schematic)
 
 
 def _racks(step: int, schematic: Schematic) -> list[dict[str, Any]]:
@@ -104,7 +91,8 @@ def _copies(step: int) -> list[dict[str, Any]]:
     if step == 2:
         out += [circle(BOX + 2 + 12 * i, port, 5, "c1") for i in range(4)]
     elif step == 3:
-        out += [circle(WIDTH / 2, port, 5, "c1"), _link(INLET, away=True)]
+        out += [circle(WIDTH / 2, port, 5, "c1"), circle(*_chip(INLET), 5, "c1")]
+        out.append(_link(INLET, away=True))
         for place in THERE:
             out += [_link(place), circle(*_chip(place), 5, "c2")]
     else:
@@ -123,49 +111,17 @@ def _link(place: tuple[int, int], away: bool = False) -> dict[str, Any]:
     return arrow(x, start, x, end, "c2", 2)
 
 
-def _nodes(step: int) -> list[dict[str, Any]]:
-    """Draw eight nodes of eight chips, and those in which the token's experts lie."""
-    out = [
-        text(0, 13, "eight nodes", "ink strong"),
-        text(WIDTH - 144, 13, "the token\u2019s own node", "ink"),
-        circle(WIDTH - 156, 9, 6, "ink"),
-    ]
-    held = SPREAD if step == 5 else LIMITED
-    wide, tall = NODE
-    for node in range(NODES):
-        x, y = node % COLUMNS * NODE_PITCH[0], TOP + node // COLUMNS * NODE_PITCH[1]
-        crossed = node in held and node != ITS_NODE
-        out.append(
-            rect(
-                x + 0.75, y + 0.75, wide - 1.5, tall - 1.5, f"{'c1' if crossed else 'soft'} outline"
-            )
-        )
-        for chip in range(8):
-            left, top = x + 4 + chip % 4 * 17.5, y + 6 + chip // 4 * 36
-            with_expert = chip in (2, 5)[: held.get(node, 0)]
-            out.append(rect(left, top, 15, 20, "c4 pale" if with_expert else "grid"))
-            if with_expert:
-                out.append(circle(left + 7.5, top + 10, 5, "c2"))
-        if node == ITS_NODE:
-            out.append(circle(x + 4 + 7.5, y + 16, 6, "ink"))
-    return out
-
-
 def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     """Draw how many copies of a token cross, for the ways that have been shown."""
-    first, last = SHOWN[step]
-    if first == last:
-        return []
-    out, top = [text(0, 206, "Copies that cross, of eight", "ink strong")], 216
-    for i, (key, label) in enumerate(ROWS[first:last]):
-        y, new = top + 38 * i, i == last - first - 1
+    shown = ROWS[: min(step - 1, len(ROWS))]
+    out = [text(0, 206, "Copies that cross, of eight", "ink strong")] if shown else []
+    for i, (key, label) in enumerate(shown):
+        y, new = 216 + 38 * i, i == len(shown) - 1
         colour = "ink" if new else "soft"
-        wide = WIDTH * schematic.value(key) / 8
-        told = f"at most {schematic.told[key]}" if key == "four" else schematic.told[key]
         out += [
             text(0, y + 11, label, f"{colour} strong" if new else colour),
-            text(WIDTH, y + 11, told, colour, "end"),
-            named(f"bar {key}", rect(0, y + 16, wide, 10, "c1")),
+            text(WIDTH, y + 11, schematic.told[key], colour, "end"),
+            named(f"bar {key}", rect(0, y + 16, WIDTH * schematic.value(key) / 8, 10, "c1")),
         ]
     return out
 
@@ -173,7 +129,7 @@ def _bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
 two_ways_over = Schematic(
     "two-ways-over",
     "What crosses, and what need not",
-    height=322,
+    height=284,
     numbers={
         "chips": Number("accelerators / GB200 NVL72 / scaleup_domain_chips", 2, "1"),
         "ratio": 'bandwidth_ratio hardware="GB200 NVL72"',
@@ -181,10 +137,6 @@ two_ways_over = Schematic(
         "outside": "interconnects / InfiniBand NDR / one_direction_bytes_per_s",
         "each": f"copies_leaving_of_racks scale_up_domains=2 {COPIES}",
         "once": f"copies_leaving_once_of_racks scale_up_domains=2 domain_limit=2 {COPIES}",
-        "eight_each": f"copies_leaving_of_racks scale_up_domains=8 {COPIES}",
-        "eight_once": f"copies_leaving_once_of_racks scale_up_domains=8 domain_limit=8 {COPIES}",
-        "reached": f"domains_reached_of_racks scale_up_domains=8 {COPIES}",
-        "four": f"copies_leaving_once_of_racks scale_up_domains=8 domain_limit=4 {COPIES}",
         "each_time": f"scale_out_time_of_racks {CROWD}",
         "once_time": f"scale_out_time_once_of_racks domain_limit=2 {CROWD}",
     },
@@ -206,8 +158,8 @@ two_ways_over = Schematic(
         Step(
             "Let one copy cross instead, to a chip that hands it on to the four, over the fast"
             " fabric of its own rack.",
-            "One copy is on its way. In the right rack an arrow leads from one chip to the"
-            " fabric, and arrows lead from the fabric to the four chips with experts. A second bar"
+            "One copy is on its way, and again on a chip of the right rack. There an arrow leads"
+            " from one chip to the fabric, and arrows lead from the fabric to the four chips with experts. A second bar"
             " below is a quarter as long as the first.",
         ),
         Step(
@@ -216,24 +168,9 @@ two_ways_over = Schematic(
             "In either rack arrows lead from the four experts to the fabric, and from the fabric to"
             " one chip; in the left rack it is the token\u2019s. One sum is on its way back.",
         ),
-        Step(
-            "Now eight nodes of eight chips, as when DeepSeek-V3 was trained. A token\u2019s"
-            " experts are in {reached} of them on average. So merging saves less: of {eight_each}"
-            " copies, {eight_once} still cross.",
-            "Eight boxes of eight chips. Two experts are in two of the boxes and one in four more,"
-            " one of them the token\u2019s own. Two bars: {eight_each} copies cross if each expert"
-            " gets one, and {eight_once} if each node does.",
-        ),
-        Step(
-            "So let the router help. It first picks four nodes for the token, and then experts in"
-            " these alone. Now at most four copies cross, and fewer if the token\u2019s own node is"
-            " among them.",
-            "The eight experts lie in four of the boxes, two in each. A third bar says at most"
-            " {four} copies.",
-        ),
     ],
     draw=_draw,
     caption="Eight chips stand for the {chips} of each rack. The thicker a line, the faster it is."
     " Times are those of the napkin, and copies are averages over a router"
-    " without favourites; the last bar is an upper limit.",
+    " without favourites.",
 )

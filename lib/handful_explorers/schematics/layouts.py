@@ -1,6 +1,7 @@
 """A step in four layouts: on one rack, spread over two in two ways, and on two replicas.
 
-Each step is a bar of five parts, all to one scale, with the fixed delay last.
+Each step is a bar of five parts, all to one scale, with the fixed delay last.  Their lengths are
+written below it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ OURS = 'hardware="GB200 NVL72" model="DeepSeek-V3" precision=fp8'
 CROWD, HALF = f"batch=5760 {OURS}", f"batch=2880 {OURS}"
 RACK, NETWORK = "kernel_overhead=30.2e-6", "kernel_overhead=50e-6"  # each way
 NO_DELAY, MERGED = "kernel_overhead=0", "scale_up_domains=2 domain_limit=2"
-TOP, PITCH, TALL = 70, 50, 20  # of the bars, in pixels
+TOP, PITCH, TALL = 70, 66, 20  # of the bars, in pixels
 
 PARTS = (
-    ("weights", "c1", "weights that everybody uses"),
+    ("weights", "c6", "weights that everybody uses"),
     ("caches", "c2", "caches"),
     ("experts", "c4", "experts"),
     ("bytes", "c0", "bytes of journeys"),
@@ -36,45 +37,34 @@ LAYOUTS = {
 }
 
 
-def parts(schematic: Schematic, layout: str, tie: bool = False) -> list[float]:
-    """Return the parts of a layout's step in seconds; `tie` takes the delay at which two tie."""
-    names = LAYOUTS[layout][1]
-    return [schematic.value("tie_delay" if tie and n == "net_delay" else n) for n in names]
+def parts(schematic: Schematic, layout: str) -> list[float]:
+    """Return the parts of a layout's step in seconds."""
+    return [schematic.value(name) for name in LAYOUTS[layout][1]]
 
 
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
-    told, tie = schematic.told, step == 5
-    scale = WIDTH / schematic.value("two")
+    told, scale = schematic.told, WIDTH / schematic.value("two")
     out: list[dict[str, Any]] = []
     for (x, y), (_, colour, label) in zip(LEGEND, PARTS, strict=True):
         out += [rect(x, y + 3, 10, 10, colour), text(x + 15, y + 12, label, "ink small")]
     for i, (layout, (label, names)) in enumerate(list(LAYOUTS.items())[:step]):
-        y, new = TOP + PITCH * i, i == step - 1 or (tie and layout == "merged")
-        took = parts(schematic, layout, tie)
-        moved = tie and "net_delay" in names
-        total = told[f"{layout}_tie" if moved else layout]
-        colour = "ink strong" if new else "ink"
-        out += [text(0, y - 7, label, colour), text(WIDTH, y - 7, total, colour, "end")]
+        y, colour = TOP + PITCH * i, "ink strong" if i == step - 1 else "ink"
+        out += [text(0, y - 7, label, colour), text(WIDTH, y - 7, told[layout], colour, "end")]
         left = 0.0
-        for (part, paint, _), seconds in zip(PARTS, took, strict=True):
-            wide = seconds * scale
-            out.append(named(f"{layout} {part}", rect(left, y, wide, TALL, paint)))
-            left += wide
-        delay = told["tie_delay" if moved else names[-1]]
-        at, anchor = (
-            (left - 8, "end") if layout == "two" else (left - took[-1] * scale / 2, "middle")
-        )
-        out.append(text(at, y + 14, delay, "paper small strong", anchor))
+        for (part, paint, _), seconds in zip(PARTS, parts(schematic, layout), strict=True):
+            out.append(named(f"{layout} {part}", rect(left, y, seconds * scale, TALL, paint)))
+            left += seconds * scale
+        out.append(text(0, y + TALL + 14, " + ".join(told[name] for name in names), "soft small"))
     if step > 1:
         end = schematic.value("one") * scale
-        out.append(line(end, TOP - 4, end, TOP + PITCH * (min(step, 4) - 1) + TALL + 4, "ink dash"))
+        out.append(line(end, TOP - 4, end, TOP + PITCH * (step - 1) + TALL + 4, "ink dash"))
     return out
 
 
 four_layouts = Schematic(
     "four-layouts",
     "One step, in four layouts",
-    height=TOP + 3 * PITCH + TALL + 6,
+    height=TOP + 3 * PITCH + TALL + 20,
     numbers={
         "layers": "= [shapes / DeepSeek-V3 / layers] - [shapes / DeepSeek-V3 / dense_layers]",
         "people": Number("= 80"),
@@ -101,15 +91,10 @@ four_layouts = Schematic(
         "net_delay": f'fixed_traffic_time {NETWORK} model="DeepSeek-V3"',
         "one": f"step_time_of_racks scale_up_domains=1 context=4096 {RACK} {CROWD}",
         "two": f"step_time_of_racks scale_up_domains=2 context=4096 {NETWORK} {CROWD}",
-        "merged": Number("= {two} - {two_bytes} + {once}", unit="s"),
-        "replica": f"step_time_of_racks scale_up_domains=1 context=4096 {RACK} {HALF}",
+        "merged": f"step_time_once_of_racks {MERGED} context=4096 {NETWORK} {CROWD}",
+        "replica": f"step_time_of_replicas scale_up_domains=2 context=4096 {RACK} {CROWD}",
         "weights": Number("= {one} - {caches} - {four} - {one_bytes} - {rack_delay}", unit="s"),
         "shared": Number("= {weights} * {rate}", unit="B"),
-        "tie_delay": Number("= {net_delay} + {one} - {merged}", unit="s"),
-        "tie": Number("= {tie_delay} / {layers}", 1, "s"),
-        "network": Number("= {net_delay} / {layers}", 1, "s"),
-        "two_tie": Number("= {two} + {tie_delay} - {net_delay}", unit="s"),
-        "merged_tie": Number("= {merged} + {tie_delay} - {net_delay}", unit="s"),
     },
     steps=[
         Step(
@@ -138,15 +123,9 @@ four_layouts = Schematic(
             "A fourth bar is {replica} long: weights {weights}, caches {half}, experts {four},"
             " bytes {half_bytes}, fixed delay {rack_delay}. It ends before the dashed line.",
         ),
-        Step(
-            "But the network\u2019s delay is a rough figure. Were it {tie} a layer instead of"
-            " {network}, merged copies would tie with one rack.",
-            "The second and the third bar have become shorter, {two_tie} and {merged_tie}. The"
-            " third now ends on the dashed line.",
-        ),
     ],
     draw=_draw,
-    caption="The fixed delay is written in the bars. Weights that everybody uses: {shared} \u00f7"
+    caption="Below each bar stand its parts. Weights that everybody uses: {shared} \u00f7"
     " {rate}. Caches on one rack: {people} people \u00d7 {tokens} tokens \u00d7 {cache} \u00f7"
     " {rate}. Handing copies on is not counted.",
 )
