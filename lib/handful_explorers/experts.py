@@ -143,7 +143,7 @@ layouts_by_context = Explorer(
         Preset("Long conversations", {"context": 65536, "batch": 5760, "kernel_overhead": 50e-6}),
     ],
     caption="GB200 racks with DeepSeek-V3 in fp8, whatever the bar of the page says."
-    " Bytes and fixed delays are those of the figure above, and the slider moves that of the network"
+    " Bytes and fixed delays are those of the figure above, and the slider moves the network\u2019s"
     " alone. Two racks fill at about twice the context of one.",
 )
 

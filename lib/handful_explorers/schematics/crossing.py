@@ -159,8 +159,8 @@ two_ways_over = Schematic(
             "Let one copy cross instead, to a chip that hands it on to the four, over the fast"
             " fabric of its own rack.",
             "One copy is on its way, and again on a chip of the right rack. There an arrow leads"
-            " from one chip to the fabric, and arrows lead from the fabric to the four chips with experts. A second bar"
-            " below is a quarter as long as the first.",
+            " from one chip to the fabric, and arrows lead from the fabric to the four"
+            " chips with experts. A second bar below is a quarter as long as the first.",
         ),
         Step(
             "The answers are added up in any case, so the four of the other rack are added there,"
