@@ -428,18 +428,26 @@ step_time_once_of_racks = Formula(
     ),
 )
 
-_on_one = {R: 1, B: B / R}  # what a rack has to do for its share of the batch
+expert_coverage_of_model_copies = Formula(
+    q.expert_coverage,
+    1 - (1 - k / E) ** (new * B / (R * u)),
+    name="expert_coverage_of_model_copies",
+    source="derived",
+    meaning="share of the experts that a rack's part of the batch wakes",
+    conventions=("every expert is as likely as any other", "the batch divides evenly"),
+)
 
-step_time_of_replicas = Formula(
+step_time_of_model_copies = Formula(
     q.step_time,
     _own_step
     + layers
     * (
-        expert_layer_time_of_racks.expanded.subs(_on_one, simultaneous=True)
+        ceiling(E / n_up) * N_1 * Max(w * coverage / BW, c * new * B * k / (R * E * F))
         + _tokens * k * (1 - o / n_up) * _bytes / BW_up
         + 2 * fixed
     ),
-    name="step_time_of_replicas",
+    name="step_time_of_model_copies",
+    using=(expert_coverage_of_model_copies,),
     source="derived",
     meaning="a step of racks that hold a copy of the model each and share the batch",
     conventions=(

@@ -116,7 +116,7 @@ layouts_by_context = Explorer(
             id="once",
         ),
         Curve(
-            racks.step_time_of_replicas,
+            racks.step_time_of_model_copies,
             "A replica on each",
             given={"scale_up_domains": 2, "kernel_overhead": _ON_RACK},
             scenario=_GB200,

@@ -106,13 +106,13 @@ def test_handing_on_is_quick():
 def test_layouts_as_the_plot_has_them():
     """Each formula of a layout is the step of one rack or of two, put together by hand."""
     both = f"scale_up_domains=2 context=4096 {CROWD}"
-    replicas = of(f"step_time_of_replicas kernel_overhead=30.2e-6 {both}")
+    replicas = of(f"step_time_of_model_copies kernel_overhead=30.2e-6 {both}")
     assert replicas == pytest.approx(copies(constants=True))
     merged = of(f"step_time_once_of_racks domain_limit=2 kernel_overhead=50e-6 {both}")
     late = 58 * (layer(2)[2] - layer(2, once=True)[2])
     assert merged == pytest.approx(step(2, constants=True) - late)
     one = f"scale_up_domains=1 kernel_overhead=30.2e-6 context=4096 {CROWD}"
-    for name in ("step_time_of_replicas", "step_time_once_of_racks domain_limit=1"):
+    for name in ("step_time_of_model_copies", "step_time_once_of_racks domain_limit=1"):
         assert of(f"{name} {one}") == pytest.approx(step(1, constants=True))
 
 

@@ -92,7 +92,7 @@ four_layouts = Schematic(
         "one": f"step_time_of_racks scale_up_domains=1 context=4096 {RACK} {CROWD}",
         "two": f"step_time_of_racks scale_up_domains=2 context=4096 {NETWORK} {CROWD}",
         "merged": f"step_time_once_of_racks {MERGED} context=4096 {NETWORK} {CROWD}",
-        "replica": f"step_time_of_replicas scale_up_domains=2 context=4096 {RACK} {CROWD}",
+        "replica": f"step_time_of_model_copies scale_up_domains=2 context=4096 {RACK} {CROWD}",
         "weights": Number("= {one} - {caches} - {four} - {one_bytes} - {rack_delay}", unit="s"),
         "shared": Number("= {weights} * {rate}", unit="B"),
     },
