@@ -18,8 +18,9 @@ from .plotting.explorer import (
 balance_against_context = Explorer(
     "balance-against-context",
     "What caches do to the balance batch",
-    x=Sweep("context", 100, 1e6, at=4096),
-    y=Scale("Batch", "sequence"),
+    # Two curves rise without end: sampled and cut so that both leave the plot at its top.
+    x=Sweep("context", 100, 1e6, points=961, follows=True),
+    y=Scale("Batch", "sequence", max=3e5),
     curves=[
         Curve(
             balance.balance_batch_with_attention,
@@ -30,7 +31,7 @@ balance_against_context = Explorer(
         ),
         Curve(
             balance.balance_batch_with_kv,
-            "Without attention's arithmetic",
+            "Attention left out",
             whole="up",
             none="no batch balances",
         ),
@@ -43,20 +44,25 @@ balance_against_context = Explorer(
         ),
         Curve(balance.balance_batch, "Without caches", role="reference", whole="up"),
     ],
-    marks=[Mark(balance.balance_context_with_attention, "no batch balances beyond", whole="near")],
+    marks=[Mark(balance.balance_context_with_attention, "limit", whole="near")],
     readouts=[
-        Readout(balance.balance_context_with_attention, whole="near", none="no limit"),
+        Readout(
+            balance.balance_context_with_attention,
+            "Limit of the context",
+            whole="near",
+            none="no limit",
+        ),
     ],
     presets=[
         Preset("500 tokens of context", {"context": 500}),
         Preset("Llama 3.1 70B", {"model": "Llama 3.1 70B", "precision": "fp8"}),
     ],
     guess=Guess(
-        "If weights were all that is multiplied, no batch would balance our rack beyond 3,400 "
-        "tokens. But attention fills 242 of 312 circles while a cache is read. Beyond which "
-        "context does no batch balance?",
-        mark="no batch balances beyond",
+        "Without attention's arithmetic the limit would be 3,400 tokens: beyond it no batch "
+        "balances our rack. With it, 4,096 tokens of context leave 73 % of the memory's time for "
+        "the weights. At which context is nothing left?",
+        mark="limit",
     ),
-    caption="Beyond the marked context, where there is one, reading caches takes longer than "
-    "computing, for any batch.",
+    caption="Beyond the limit, where there is one, reading caches takes longer than computing, for "
+    "any batch.",
 )

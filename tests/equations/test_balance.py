@@ -101,6 +101,9 @@ def test_what_attention_cancels_of_the_caches():
     assert balance.balance_batch_with_attention(rack) == pytest.approx(
         balance.balance_batch(rack) / (1 - 4096 / limit)
     )
+    llama = scenario.values("GB200 NVL72", "Llama 3.1 70B", "fp8", 4096)
+    assert balance.balance_batch_with_attention(llama) == math.inf
+    assert balance.balance_context_with_attention(llama) == pytest.approx(1400, rel=0.02)
     h200 = scenario.values("H200 SXM", "DeepSeek-V3", "fp8", 4096)
     assert balance.balance_context_with_attention(h200) == math.inf
     assert (

@@ -48,7 +48,7 @@ SETTLED = {
     "balance-without-kv": ("17:33", "Pope", "holds"),
     "balance-is-300": ("18:25", "Pope", "holds"),
     "balance-is-stable": ("18:46", "Pope", "depends"),
-    "batch-above-300-times-sparsity": ("19:05", "Pope", "holds"),
+    "batch-above-300-times-sparsity": ("19:05", "Pope", "depends"),
     "deepseek-sparsity-is-8": ("19:16", "Pope", "wrong"),
     "batch-is-2400": ("19:16", "a later summary", "wrong"),
     "ballpark-accurate-to-practice": ("19:27", "Pope", "depends"),

@@ -402,12 +402,20 @@ def test_one_weight_in_words_and_lengths():
 def test_one_person_pays_their_own_way():
     one = schematics.one_person
     value = one.value
-    assert (one.told["rest"], one.told["left"]) == ("27\xa0%", "73\xa0%")
+    assert [one.told[name] for name in ("covered", "rest_share", "left_share")] == [
+        "77\xa0%",
+        "27\xa0%",
+        "73\xa0%",
+    ]
+    # What is told adds up as told.
+    parts = [float(one.told[name].split("\xa0")[0]) for name in ("attention", "rest", "left")]
+    wholes = [float(one.told[name].split("\xa0")[0]) for name in ("cache", "work", "both")]
+    assert [parts[0] + parts[1], parts[1] + parts[2], sum(parts)] == wholes
     # The shares of all people are all the weights.
     read = answer(f"full_weight_time {person.RACK}").value
     assert value("crowd") * value("work") == pytest.approx(read)
-    assert value("more") * value("work") * value("left") == pytest.approx(read)
-    assert value("crowd") / value("left") == pytest.approx(value("more"))
+    assert value("more") * value("left") == pytest.approx(read)
+    assert value("crowd") * value("work") / value("left") == pytest.approx(value("more"))
     for step in (1, 4, 5):  # both bars end together
         at, cache = boxes(one, step), value("cache") / value("both") if step > 1 else 0
         assert at["work"]["x"] + at["work"]["w"] == pytest.approx(
@@ -698,8 +706,11 @@ HAND = {
     "shared_heads": {"numbers_1": 2 * 64 * 128},
     "one_person": {
         "both": (2 * 37.6e9 + 2 * 61 * 4096 * 128 * (512 + 576)) / 72 / 5e15,
-        "rest": (0.250 - 0.193) / 0.209,
-        "left": 1 - (0.250 - 0.193) / 0.209,
+        "covered": 242 / 312.5,
+        "rest": 250e-9 - 193e-9,
+        "rest_share": (250 - 193) / 209,
+        "left": 209e-9 + 193e-9 - 250e-9,
+        "left_share": 1 - (250 - 193) / 209,
     },
     "price_kink": {"thrice_compute": 3 * 40e-6},
     "one_pass": {

@@ -27,7 +27,8 @@ class ExplorerError(ValueError):
 class Sweep:
     """The symbol along x: its range, how densely it is sampled, and where the cursor starts.
 
-    follows: whether the cursor moves to what the page's scenario has when a reader changes that.
+    follows: whether the cursor moves to what the page's scenario has when a reader changes that; a
+    context that follows starts from the page's own where no `at` is given.
 
     >>> Sweep("batch", 0, 4096)
     Traceback (most recent call last):
@@ -67,7 +68,11 @@ class Sweep:
 
     @property
     def start(self) -> float:
-        """Return where the cursor starts: `at`, or the middle of the range."""
+        """Return where the cursor starts: `at`, the page's context, or the middle of the range."""
+        if self.at is None and self.follows and self.name == "context":
+            from handful.scenario import PAGE
+
+            return float(PAGE["context"])
         middle = (self.low * self.high) ** 0.5 if self.log else (self.low + self.high) / 2
         return float(middle if self.at is None else self.at)
 

@@ -70,8 +70,8 @@ def check_guess(explorer: Explorer) -> None:
 def check_followers(explorer: Explorer) -> None:
     """Check that what follows the page's scenario starts from the book's own."""
     inputs = {c.name: c.value() for c in explorer.controls if c.follows}
-    if explorer.x is not None and explorer.x.follows:
-        inputs[explorer.x.name] = explorer.x.start
+    if (x := explorer.x) is not None and x.follows and (x.at is not None or x.name != "context"):
+        inputs[x.name] = x.start
     if not inputs:
         return
     from handful.scenario import DEFAULT, values

@@ -15,13 +15,13 @@ from .svg import dots, strokes
 LLAMA, DEEPSEEK = "models / Llama 3.1 70B", "models / DeepSeek-V3"
 RACK = 'hardware="GB200 NVL72" precision=fp8'
 # Pairs of K and V in each of the first steps, and what the bar of that step is called.
-PAIRS = {1: (64, "each head its own"), 2: (1, "one for all"), 3: (8, "one for eight")}
+PAIRS = {1: (64, "one for each head"), 2: (1, "one for all heads"), 3: (8, "one for eight heads")}
 # What the bars of the last step are called, and how often a number is used.
 USES = {
-    "once": "each head its own",
-    "heads": "one for all",
-    "shared": "one for eight",
-    "uses": "a latent",
+    "once": "one for each head",
+    "shared": "one for eight heads (Llama)",
+    "heads": "one for all 64 heads",
+    "uses": "a latent for all 128 heads (DeepSeek)",
     "wanted": "what our chip can do meanwhile",
 }
 
@@ -159,8 +159,8 @@ shared_heads = Schematic(
         ),
         Step(
             "DeepSeek-V3 keeps one latent of {rank} numbers for all of its {latent_heads} heads,"
-            " and {rope} numbers that tell the position. Each head uses all of them, and the"
-            " latent twice.",
+            " and {rope} numbers that tell the position. The latent serves as key and as value, so"
+            " each head uses it twice, and the position once.",
             "Two rows of dots, {latent_heads} query heads. All lead to two boxes, a latent of"
             " {rank} numbers and a position of {rope}. A fourth bar shows {numbers_4} numbers,"
             " between those of one pair and of eight.",
@@ -168,8 +168,8 @@ shared_heads = Schematic(
         Step(
             "So a number of its cache is used {uses} times on average. That is not far from the"
             " {wanted} multiply-adds that a chip of our rack can do while it fetches one.",
-            "Bars of how often a number is used: {once} with heads apart, {heads} with one for"
-            " all, {shared} with one pair for eight heads, {uses} with a latent. The chip can do"
+            "Bars of how often a number is used: {once} with heads apart, {shared} with one pair"
+            " for eight heads, {heads} with one for all, {uses} with a latent. The chip can do"
             " {wanted}.",
         ),
     ],

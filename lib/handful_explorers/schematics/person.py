@@ -53,7 +53,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     if step > 3:
         below = READ + TALL + 17
         out += [
-            text(attention / 2, below, "covered", "ink", "middle"),
+            text(attention / 2, below, f"covered, {told['attention']}", "ink", "middle"),
             text((attention + cache) / 2, below, told["rest"], "c0 strong", "middle"),
             text((cache + WIDTH) / 2, below, told["left"], "c1 strong", "middle"),
         ]
@@ -63,7 +63,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         people = [("few", "without caches", "crowd", "soft pale")]
         if step == 5:
             people.append(("many", "with caches", "more", "soft"))
-        out.append(text(0, 164, "People to read all the weights", "ink strong"))
+        out.append(text(0, 164, "People whose shares are all the weights", "ink strong"))
         for i, (key, label, count, colour) in enumerate(people):
             y = 172 + 46 * i
             out += [
@@ -80,50 +80,55 @@ one_person = Schematic(
     height=252,
     numbers={
         "context": Number("= 4096", 4),
-        "work": f"compute_time batch=1 {RACK}",
-        "cache": f"kv_time batch=1 {CONTEXT} {RACK}",
-        "attention": f"attention_time batch=1 {CONTEXT} {RACK}",
-        "both": Number("= {work} + {attention}", unit="s"),
-        "rest": Number("= ({cache} - {attention}) / {work}", unit="%"),
-        "left": Number("= 1 - {rest}", unit="%"),
+        "work": Number(f"compute_time batch=1 {RACK}", 3),
+        "cache": Number(f"kv_time batch=1 {CONTEXT} {RACK}", 3),
+        "attention": Number(f"attention_time batch=1 {CONTEXT} {RACK}", 3),
+        "both": Number("= {work} + {attention}", 3, "s"),
+        "covered": Number("= {attention} / {cache}", unit="%"),
+        "rest": Number("= {cache} - {attention}", unit="s"),
+        "rest_share": Number("= {rest} / {work}", unit="%"),
+        "left": Number("= {work} - {rest}", 3, "s"),
+        "left_share": Number("= {left} / {work}", unit="%"),
         "crowd": Number(f"balance_batch {RACK}", 2, "1"),
         "more": Number(f"balance_batch_with_attention {CONTEXT} {RACK}", 2, "1"),
     },
     steps=[
         Step(
-            "Without caches: the multipliers work for you for {work}. At the balance the memory"
-            " spends as long on you, and reads your share of the weights. Together {crowd} people"
-            " pay for all of them.",
+            "Without caches the multipliers work for you for {work}. At the balance the memory"
+            " works for you just as long, and reads your share of the weights. The shares of"
+            " {crowd} people add up to one reading of them all.",
             "Two bars of {work}: weights multiplied for you, and weights read for you. Below them a"
             " bar of {crowd} people.",
         ),
         Step(
-            "Now add your cache of {context} tokens, and suppose that weights are all that is"
-            " multiplied. Reading the cache takes {cache}, longer than the multipliers work for"
-            " you, so no time is left for the weights.",
+            "Now add your cache of {context} tokens, and leave out what attention multiplies."
+            " Reading the cache takes {cache}, longer than the multipliers work for you, so no"
+            " time is left for the weights.",
             "The bar of reading is your cache alone, {cache}. It ends behind the bar of"
             " multiplying, {work}.",
         ),
         Step(
-            "But attention multiplies with the cache while it is being read. That keeps the"
-            " multipliers busy for another {attention}, so the memory has {both} for you.",
+            "But attention multiplies with the cache while it is being read. That is another"
+            " {attention} of work, and covers {covered} of the reading. The memory now has {both}"
+            " for you.",
             "The bar of multiplying now begins with your cache, {attention}, and ends with the"
             " weights, {both} in all. The bar of reading your cache ends before that.",
         ),
         Step(
-            "What attention does not cover of the cache is read while the multipliers are at the"
-            " weights. It takes {rest} of that time, and {left} is left for your share of the"
+            "The other {rest} of the cache are read while the multipliers work with the weights."
+            " Of those {work} they take up {rest_share}, and {left} are left for your share of the"
             " weights.",
             "Both bars are equally long. Below the weights that are multiplied, {rest} of the bar"
-            " of reading is the rest of your cache and {left} is weights.",
+            " of reading are the rest of your cache and {left} are weights.",
         ),
         Step(
-            "Before, you paid for a whole share of the weights, and now you pay for {left} of one."
-            " So it takes more people to read all the weights: {more}.",
+            "So your share of the weights has shrunk to {left_share} of what it was. It takes more"
+            " people until the shares add up to all the weights: {crowd} × {work} ÷ {left} ="
+            " {more}.",
             "The same bars, and below them two of people: {crowd} without caches, {more} with"
             " them.",
         ),
     ],
     draw=_draw,
-    caption="Our rack, with attention in fp8. The bars are to scale.",
+    caption="Our rack at its balance, with attention in fp8. The bars are to scale.",
 )

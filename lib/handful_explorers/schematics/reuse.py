@@ -32,6 +32,13 @@ _USES = {
 }
 
 
+def _filled(told: dict[str, str], use: str, uses: int, slots: int) -> str:
+    """Say how many of the circles are filled."""
+    if uses > slots:
+        return f"{told['slots']} of {told['slots']}, twice"
+    return f"{told[use]} of {told['slots']}" if uses else ""
+
+
 def _draw_weight(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     told = schematic.told
     use, crowd = _USES[step]
@@ -45,9 +52,7 @@ def _draw_weight(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         line(FETCH, 17, FETCH, 88, "ink dash"),
         text(FETCH + 5, 33, "the next one comes", "ink"),
         text(0, 114, "Multiply-adds in that time", "ink strong"),
-        text(
-            WIDTH, 114, f"{told[use]} of {told['slots']}" if 0 < uses <= slots else "", "c3", "end"
-        ),
+        text(WIDTH, 114, _filled(told, use, uses, slots), "c3", "end"),
     ]
     for row in range(slots // COLUMNS):
         full = min(COLUMNS, max(0, uses - row * COLUMNS))
@@ -126,8 +131,9 @@ one_weight = Schematic(
         ),
     ],
     draw=_draw_weight,
-    caption="A GB200 chip with weights and arithmetic in fp8, at the speeds of its data sheet; an"
-    " average weight of the model. The bars are to scale.",
+    caption="A GB200 chip with weights and arithmetic in fp8, at the speeds of its data sheet. The"
+    " weight is an average one: some are used by all tokens, others by very few. Bars are to"
+    " scale.",
 )
 
 # Two bars -----------------------------------------------------------------------------------------
