@@ -58,9 +58,9 @@ balance_against_context = Explorer(
         Preset("Llama 3.1 70B", {"model": "Llama 3.1 70B", "precision": "fp8"}),
     ],
     guess=Guess(
-        "Without attention's arithmetic the limit would be 3,400 tokens: beyond it no batch "
-        "balances our rack. With it, 4,096 tokens of context leave 73 % of the memory's time for "
-        "the weights. At which context is nothing left?",
+        "Without attention's arithmetic no batch would balance our rack beyond 3,400 tokens. With "
+        "it, a cache of 4,096 tokens takes 27 % of the time in which weights could be read. Beyond "
+        "which context does no batch balance?",
         mark="limit",
     ),
     caption="Beyond the limit, where there is one, reading caches takes longer than computing, for "

@@ -30,6 +30,8 @@ class Sweep:
     follows: whether the cursor moves to what the page's scenario has when a reader changes that; a
     context that follows starts from the page's own where no `at` is given.
 
+    >>> Sweep("context", 100, 1e6, follows=True).start  # of the book's own scenario
+    8192.0
     >>> Sweep("batch", 0, 4096)
     Traceback (most recent call last):
     ...

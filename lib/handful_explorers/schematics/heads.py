@@ -15,12 +15,16 @@ from .svg import dots, strokes
 LLAMA, DEEPSEEK = "models / Llama 3.1 70B", "models / DeepSeek-V3"
 RACK = 'hardware="GB200 NVL72" precision=fp8'
 # Pairs of K and V in each of the first steps, and what the bar of that step is called.
-PAIRS = {1: (64, "one for each head"), 2: (1, "one for all heads"), 3: (8, "one for eight heads")}
+PAIRS = {
+    1: (64, "a pair for each head"),
+    2: (1, "a pair for all heads"),
+    3: (8, "a pair for eight heads"),
+}
 # What the bars of the last step are called, and how often a number is used.
 USES = {
-    "once": "one for each head",
-    "shared": "one for eight heads (Llama)",
-    "heads": "one for all 64 heads",
+    "once": "a pair for each head",
+    "shared": "a pair for eight heads (Llama)",
+    "heads": "a pair for all 64 heads",
     "uses": "a latent for all 128 heads (DeepSeek)",
     "wanted": "what our chip can do meanwhile",
 }
