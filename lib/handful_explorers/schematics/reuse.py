@@ -132,8 +132,8 @@ one_weight = Schematic(
     ],
     draw=_draw_weight,
     caption="A GB200 chip with weights and arithmetic in fp8, at the speeds of its data sheet. The"
-    " weight is an average one: some are used by all tokens, others by very few. Bars are to"
-    " scale.",
+    " weight is an average one: some are used by all tokens, others by very few. Only"
+    " whole multiply-adds are drawn. Bars are to scale.",
 )
 
 # Two bars -----------------------------------------------------------------------------------------
