@@ -520,8 +520,8 @@ batch_that_fits = Formula(
         "KV cache capacity",
     ),
     conventions=(
-        "no memory kept back for activations or fragmentation: where a server may use nine tenths "
-        "(gpu_memory_utilization), give nine tenths of memory_capacity",
+        "no memory kept back for activations or fragmentation: a server that may fill nine tenths "
+        "of it (gpu_memory_utilization) has room for fewer",
         "the context is above zero",
     ),
 )

@@ -38,7 +38,7 @@ room_for_people = Explorer(
     marks=[
         Mark(
             multi_rack_pipelines.room_gain,
-            "no box can gain more than",
+            "ceiling of the boxes",
             axis="y",
             given={"pipeline_stages": ENDLESS},
             scenario=_BOXES,
@@ -46,9 +46,10 @@ room_for_people = Explorer(
     ],
     guess=Guess(
         "Weights fill three fifths of a box of eight H200. Chain such boxes. How much more room "
-        "for people does the chain have than the same boxes side by side? Draw it (1: no more).",
+        "for people does the chain have than the same boxes side by side? Draw your curve; 1 means "
+        "no gain.",
         draw="boxes-of-eight-h200",
     ),
-    caption="DeepSeek-V3 in fp8, for conversations of any length. A chain has whole stages; the "
-    "lines join them.",
+    caption="DeepSeek-V3 in fp8, cut evenly, for conversations of any length. A chain has whole "
+    "stages; the lines join them.",
 )

@@ -50,7 +50,9 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     scale = WIDTH / value("memory")  # pixels a byte
     weights = value("weights") / racks * scale
     crowd = value("people") * value("cache") / racks * scale
-    people = f"room for {told['chained']}" if last else f"{told[f'all_{crowds}']} people"
+    people = f"{told[f'all_{crowds}']} people"
+    if last:
+        people += f", and room for {told['gained']}"
     out = [
         text(0, TOP - 10, "Memory of the first rack", "ink strong"),
         text(0, 13, {1: "One rack", 2: "Two racks", 8: "Eight racks"}[racks], "ink strong"),
@@ -113,7 +115,6 @@ chained_memory = Schematic(
         "caches_2_2": _crowds(2, 2),
         "caches_8_8": _crowds(8, 8),
         "gained": Number(f"= 8 * ([batch_of_stages pipeline_stages=8 {ALL}] // 1 - {{people}})", 3),
-        "chained": Number("= 8 * {people} + {gained}", 3),
     },
     steps=[
         Step(
@@ -144,13 +145,13 @@ chained_memory = Schematic(
             "Eight racks, all at work, each with an eighth of the layers and an eighth of one"
             " person’s cache. On the first lie {weights_8} of weights and pieces of the caches"
             " of {all_8} people, {caches_8_8} in all, as with one rack. The narrow empty strip is"
-            " room for an eighth of {gained} more caches; the chain has room for {chained} people.",
+            " room for an eighth of {gained} more caches.",
         ),
     ],
     draw=_draw_memory,
     caption="GB200 NVL72 racks with DeepSeek-V3 in fp8; conversations of a hundred thousand tokens."
     " The bar is to scale, crowds dark and pale by turns. A stripe is an eighth of the layers, or"
-    " of a cache.",
+    " of a cache; the cut is even.",
 )
 
 # Nine boxes, three ways ---------------------------------------------------------------------------
@@ -158,28 +159,24 @@ chained_memory = Schematic(
 BOXES = 9
 ROW, THICK = 17, 12  # of a box in the chart: from one to the next, and height
 CHART, SPAN = 98, 36e-3  # where the chart begins, and the seconds that its width stands for
-# What stands there in each step, and whether it is full or serves few people.
-_WAYS = {
-    1: ("side", "full"),
-    2: ("chain", "full"),
-    3: ("rack", "full"),
-    4: ("side", "few"),
-    5: ("chain", "few"),
-    6: ("rack", "few"),
+_WAYS = {1: "side", 2: "chain", 3: "rack", 4: "few"}  # what stands there in each step
+_NAMES = {
+    "side": "Nine copies",
+    "chain": "A chain of nine",
+    "rack": "The rack",
+    "few": "The rack, not filled",
 }
-_NAMES = {"side": "Side by side", "chain": "A chain", "rack": "One rack"}
 _PALE = {"w": "c1 pale", "k": "c2 pale"}
 
 
 def reading(schematic: Schematic, step: int) -> list[tuple[int, float, float, float]]:
     """Return when boxes read for one token: box, start, time for weights, time for caches."""
-    way, load = _WAYS[step]
-    value = schematic.value
-    caches = value(f"caches_{'side' if step == 1 else load}")
-    weights = value(f"{way}_{load}") - caches
+    way, value = _WAYS[step], schematic.value
+    caches = value(f"caches_{way}")
+    weights = value(way) - caches
     if way == "side":
         return [(0, 0, weights, caches)]
-    if way == "rack":
+    if way in ("rack", "few"):
         return [(box, 0, weights, caches) for box in range(BOXES)]
     turn = (weights + caches) / BOXES
     return [(box, turn * box, weights / BOXES, caches / BOXES) for box in range(BOXES)]
@@ -187,13 +184,13 @@ def reading(schematic: Schematic, step: int) -> list[tuple[int, float, float, fl
 
 def _others(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     """Draw what boxes read for other people meanwhile."""
-    way, _ = _WAYS[step]
+    way = _WAYS[step]
     _, _, weights, caches = reading(schematic, step)[0]
     scale = WIDTH / SPAN
     out = []
     for box in range(BOXES):
         y = CHART + ROW * box
-        turns = {"side": 1 if box else 0, "chain": BOXES, "rack": 0}[way]
+        turns = {"side": 1 if box else 0, "chain": BOXES}.get(way, 0)
         if turns:
             pitch = (weights + caches) * scale
             for start, long, what in ((0, weights, "w"), (weights, caches, "k")):
@@ -204,16 +201,15 @@ def _others(step: int, schematic: Schematic) -> list[dict[str, Any]]:
 
 def _draw_ways(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     told, value = schematic.told, schematic.value
-    way, load = _WAYS[step]
-    people = told["side_all"] if step == 1 else told[f"people_{load}"]
+    way = _WAYS[step]
+    everybody = {"side": "side_all", "few": "people_few"}.get(way, "people")
     bytes_scale = WIDTH / value("box")
     weights = value("weights") / (1 if way == "side" else BOXES) * bytes_scale
-    held = value("side_people") if step == 1 else value(f"people_{load}") / BOXES
-    caches = held * value("cache") * bytes_scale
+    caches = value(everybody) / BOXES * value("cache") * bytes_scale
     scale = WIDTH / SPAN
     out = [
         text(0, 13, _NAMES[way], "ink strong"),
-        text(WIDTH, 13, f"{people} people", "c2 strong", "end"),
+        text(WIDTH, 13, f"{told[everybody]} people", "c2 strong", "end"),
         text(0, 36, "Memory of eight chips:", "ink"),
         text(166, 36, "weights", "c1 strong"),
         text(236, 36, "caches", "c2 strong"),
@@ -221,7 +217,7 @@ def _draw_ways(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         named("held", rect(0, 43, weights, 22, "c1")),
         named("caches", rect(weights, 43, caches, 22, "c2")),
         rect(0.5, 43.5, WIDTH - 1, 21, "soft outline"),
-        text(0, CHART - 8, "A row per eight chips; pale: reading for others", "ink"),
+        text(0, CHART - 8, "One row: eight chips. Pale: for other crowds", "ink"),
         *_others(step, schematic),
     ]
     found = {part[0]: part[1:] for part in reading(schematic, step)}
@@ -241,13 +237,13 @@ def _draw_ways(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             line(x, end, x, end + 4, "soft"),
             text(x, end + 17, words, "soft small", "middle" if tick else "start"),
         ]
-    x, bottom = value(f"{way}_{load}") * scale, end + 40
+    x, bottom = value(way) * scale, end + 40
     out += [
         named("done", rect(x, CHART - 3, 1.5, end - CHART + 3, "ink")),
         text(0, bottom, "One token takes", "ink"),
-        text(WIDTH, bottom, told[f"{way}_{load}"], "ink strong", "end"),
+        text(WIDTH, bottom, told[way], "ink strong", "end"),
         text(0, bottom + 20, "of which for the weights", "ink"),
-        text(WIDTH, bottom + 20, told[f"weights_{way}_{load}"], "c1 strong", "end"),
+        text(WIDTH, bottom + 20, told[f"weights_{way}"], "c1 strong", "end"),
     ]
     return out
 
@@ -267,72 +263,59 @@ nine_boxes = Schematic(
         "cache": Number(f"cache_memory {ALL}", 3),
         "side_people": Number(f"= [batch_that_fits devices=8 {ALL}] // 1", 3),
         "side_all": Number("= 9 * {side_people}", 4),
-        "people_full": Number(f"= [batch_that_fits {ALL}] // 1", 4),
+        "people": Number(f"= [batch_that_fits {ALL}] // 1", 4),
         "people_few": Number("= 900", 3),
-        "apart": Number("= {people_few} / 9", 3, "1"),
-        "micro": "= {people_full} / 9",
-        "side_full": Number(f"step_time devices=8 batch={{side_people}} {ALL}", 3),
-        "side_few": Number(f"step_time devices=8 batch={{apart}} {ALL}", 3),
-        "chain_full": Number(
+        "micro": "= {people} / 9",
+        "side": Number(f"step_time devices=8 batch={{side_people}} {ALL}", 3),
+        "chain": Number(
             f"token_latency_of_cut_rack pipeline_stages=9 hop_time=0 batch={{micro}} {ALL}", 3
         ),
-        "chain_few": Number(
-            f"token_latency_of_cut_rack pipeline_stages=9 hop_time=0 batch={{apart}} {ALL}", 3
-        ),
-        "rack_full": Number(f"step_time batch={{people_full}} {ALL}", 3),
-        "rack_few": Number(f"step_time batch={{people_few}} {ALL}", 2),
+        "rack": Number(f"step_time batch={{people}} {ALL}", 3),
+        "few": Number(f"step_time batch={{people_few}} {ALL}", 2),
         "caches_side": Number(f"kv_time devices=8 batch={{side_people}} {ALL}", 3),
-        "caches_full": Number(f"kv_time batch={{people_full}} {ALL}", 3),
+        "caches_rack": Number(f"kv_time batch={{people}} {ALL}", 3),
+        "caches_chain": "= {caches_rack}",
         "caches_few": Number(f"kv_time batch={{people_few}} {ALL}", 2),
-        "weights_side_full": Number("= {side_full} - {caches_side}", 3, "s"),
-        "weights_side_few": Number("= {side_few} - {caches_few}", 3, "s"),
-        "weights_chain_full": Number("= {chain_full} - {caches_full}", 3, "s"),
-        "weights_chain_few": Number("= {chain_few} - {caches_few}", 3, "s"),
-        "weights_rack_full": Number("= {rack_full} - {caches_full}", 3, "s"),
-        "weights_rack_few": Number("= {rack_few} - {caches_few}", 3, "s"),
+        "weights_side": Number("= {side} - {caches_side}", 3, "s"),
+        "weights_chain": Number("= {chain} - {caches_chain}", 3, "s"),
+        "weights_rack": Number("= {rack} - {caches_rack}", 3, "s"),
+        "weights_few": Number("= {few} - {caches_few}", 3, "s"),
     },
     steps=[
         Step(
-            "Nine boxes side by side. A copy of the weights takes nearly half of each, and"
-            " {side_people} people fit beside it.",
+            "A copy of the weights takes nearly half of each box, and {side_people} people fit"
+            " beside it. All boxes work side by side, each for its own people.",
             "Nearly half of a box’s memory is weights, the rest is caches. In the chart all"
-            " nine rows are filled for {side_full}, one for you and eight for others:"
-            " {weights_side_full} for the weights, then the caches.",
+            " nine rows are filled for {side}, one for you and eight for others:"
+            " {weights_side} for the weights, then the caches.",
+            "Copies",
         ),
         Step(
-            "Chain them, and {people_full} people fit, nearly three quarters more. Your token"
-            " visits the boxes in turn, and each reads its ninth of the weights for every crowd.",
+            "Chain the boxes, and {people} people fit, nearly three quarters more. Your token"
+            " visits one box after another, and each reads its ninth of the weights again for"
+            " every crowd.",
             "A narrow piece of a box’s memory is weights, and caches fill the rest. In the"
             " chart a staircase: nine boxes read for you one after another, each for a ninth of"
-            " {chain_full}, and for eight other crowds before and after. The weights take"
-            " {weights_chain_full} of it.",
+            " {chain}, and for eight other crowds before and after. The weights take"
+            " {weights_chain} of it.",
+            "A chain",
         ),
         Step(
-            "Put the {chips} chips on one fabric. Just as many people fit. Now all chips read at"
-            " once, and the weights only once for everybody.",
-            "All nine rows are filled from the start, for {rack_full}; the weights take"
-            " {weights_rack_full} of it.",
+            "Put the {chips} chips on one fabric. Just as many people fit as in the chain, and now"
+            " all chips read for them at once, the weights only once for everybody.",
+            "All nine rows are filled from the start, for {rack}; the weights take"
+            " {weights_rack} of it.",
+            "The rack",
         ),
         Step(
-            "For faster answers let in only {people_few}. The caches are soon read, but {apart}"
-            " people in a box leave few experts unread.",
-            "A good part of a box’s memory is empty. All nine rows are filled for {side_few},"
-            " one for you, with {weights_side_few} for the weights.",
-        ),
-        Step(
-            "A chain takes just as long: nine short readings of the weights instead of one long"
-            " one.",
-            "The staircase again, shorter: {chain_few}, of which {weights_chain_few} for the"
-            " weights.",
-        ),
-        Step(
-            "On the rack the weights take little more than a millisecond, and a token comes more"
-            " than twice as fast.",
-            "All nine rows are filled from the start, for {rack_few} only, of which"
-            " {weights_rack_few} for the weights.",
+            "Let only {people_few} people onto the rack. It has far fewer caches to read, and the"
+            " weights take little more than a millisecond as before.",
+            "Three quarters of the memory are empty. All nine rows are filled from the start, for"
+            " {few} only, of which {weights_few} for the weights.",
+            "Fewer people",
         ),
     ],
     draw=_draw_ways,
-    caption="GB200 chips, DeepSeek-V3 in fp8, a hundred thousand tokens each. Times are for"
-    " reading alone, without hops and the latency of layers. Upright line: your token is done.",
+    caption="GB200 chips, DeepSeek-V3 in fp8 cut evenly, a hundred thousand tokens each. Times are"
+    " for reading alone, without hops and the latency of layers. Upright line: your token is done.",
 )
