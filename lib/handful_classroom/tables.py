@@ -33,6 +33,15 @@ def one_line(text: object) -> str:
     return " ".join(str(text).split())
 
 
+def few(names: Sequence[str], most: int = 5) -> str:
+    """Return the first few names, with a mark where there are more.
+
+    >>> few(["ada", "ben"]), few(["ada", "ben"], 1)
+    ('ada, ben', 'ada …')
+    """
+    return f"{', '.join(names[:most])}{' …' if len(names) > most else ''}"
+
+
 def as_csv(
     head: Sequence[str], rows: Iterable[Sequence[object]], mark: bool = False, delimiter: str = ","
 ) -> bytes:

@@ -28,10 +28,10 @@ from ..release import variants
 from ..release.assignment import Assignment, read_text, source_folder
 from ..sandbox.protocol import Answer, Limits, Outcome, printable
 from . import cluster, store
-from .grades import ANOTHER_EDITION, summary
 from .notebook_reader import Handed, NotebookError, Origin, mark
 from .notebook_reader import read as read_notebook
 from .scoring import judge, requests, short
+from .student_grade import ANOTHER_EDITION, summary
 from .submissions import Submission, shown
 from .version import library
 from .watchdog import READING_SECONDS

@@ -15,7 +15,7 @@ from handful.units import plural
 
 from .. import tables
 from ..grading import class_lists
-from ..grading.grades import ANOTHER_EDITION, Grade, question_points
+from ..grading.student_grade import ANOTHER_EDITION, Grade, question_points
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
 from ..html_report import SVG_STYLE, file_name, number, page, shown
 

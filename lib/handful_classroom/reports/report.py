@@ -12,8 +12,8 @@ from pathlib import Path
 from handful.units import plural
 
 from .. import tables
-from ..grading.grades import Grade
 from ..grading.hand_edited import Passing
+from ..grading.student_grade import Grade
 from ..html_report import SVG_STYLE, file_name, number, page, shown, table
 from . import figures
 from .feedback import misconception_says

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..grading.grades import STATUSES, Grade, question_points
+from ..grading.grades import STATUSES
+from ..grading.student_grade import Grade, question_points
 
 FEWEST = 20  # students below whom a discrimination says nothing
 LOW = 0.2  # a discrimination below this is near zero, as is usual
