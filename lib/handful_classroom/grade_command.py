@@ -196,6 +196,7 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
     if options.scheduler:  # what goes wrong there is said in a sentence, and not in Dask's log
         logging.disable(logging.CRITICAL)
     with submissions.opened(options.submissions, assignment.name, roster) as found:
+        grade.refuse_another(assignment, (read() for read in found))
         try:
             with Progress("Graded", "", len(found)) as show:
                 return grade.run(

@@ -183,6 +183,7 @@ def _similar(options) -> None:
     from handful.cli import MissingError
     from handful_study.command import write
 
+    from .grading.grade import refuse_another
     from .grading.roster import Roster
     from .grading.submissions import opened
     from .release.assignment import assignment as find
@@ -197,6 +198,7 @@ def _similar(options) -> None:
     released = similar.of_assignment(assignment)
     roster = Roster.read(options.roster) if options.roster else None
     with opened(options.submissions, assignment.name, roster) as reads:
+        refuse_another(assignment, (read() for read in reads))
         with Progress("Compared", "submissions", len(reads), QUIET) as show:
             found = similar.find((read() for read in reads), released, options.share, show)
         kept = similar_page.texts((read() for read in reads), found, released)

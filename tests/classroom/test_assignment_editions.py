@@ -296,13 +296,57 @@ def edition_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def test_a_notebook_of_another_assignment_is_named():
-    data = notebooks.text(notebooks.notebook(assignments()["balance"], "ada", "solution")).encode()
-    result = grade.grade_one(ROOFLINE, "ada", data, ask=missing([]))
-    assert (
-        result["notices"][0]
-        == "This is a notebook of the assignment 'balance', and it was handed in for 'roofline'."
+def of_balance(student: str = "ada") -> bytes:
+    return notebooks.text(
+        notebooks.notebook(assignments()["balance"], student, "solution")
+    ).encode()
+
+
+def test_a_notebook_of_another_assignment_is_not_graded():
+    """Give no points, not even 0: the file is not what the questions ask about."""
+    result = grade.grade_one(ROOFLINE, "ada", of_balance(), ask=missing([]))
+    assert result["status"] == "ungradable" and not result["questions"]
+    assert result["says"] == (
+        "This could not be graded: It is a notebook of the assignment 'balance', not of 'roofline'."
     )
+    assert not grades.Grade(result).graded
+
+
+def handed_in(*data: bytes):
+    return [submissions.Submission(f"s{i}", "x.ipynb", one) for i, one in enumerate(data)]
+
+
+@pytest.mark.parametrize(
+    "own, others, stops",
+    [(0, 1, True), (1, 2, True), (1, 1, False), (2, 1, False), (1, 70, True), (70, 65, False)],
+)
+def test_a_class_whose_notebooks_are_of_another_assignment_is_refused(own, others, stops):
+    some = handed_in(*[perfect(NOW, "ada")] * own, *[of_balance()] * others)
+    some += [submissions.Submission("zoe", "", None), *handed_in(b"%PDF")]
+    if not stops:
+        return grade.refuse_another(ROOFLINE, some)
+    with pytest.raises(submissions.SubmissionError) as raised:
+        grade.refuse_another(ROOFLINE, some)
+    assert raised.value.exit_code == 2
+    assert "are of the assignment 'balance'" in str(raised.value) or others == 1
+    assert str(raised.value).endswith("Write --assignment balance.")
+
+
+def test_grading_by_the_wrong_name_writes_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "class").mkdir()
+    for student in STUDENTS:
+        (tmp_path / "class" / f"{student}.ipynb").write_bytes(of_balance(student))
+    for command in ("grade", "similar"):
+        assert cli.main(["assign", command, "class", "--assignment", "roofline"]) == 2
+        said = capsys.readouterr().err
+        assert "4 of 4 notebooks are of the assignment 'balance', not of 'roofline'" in said
+        assert said.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["class"]
+    renamed = tmp_path / "balance-v2.md"
+    renamed.write_text(grade.source_of(assignments()["balance"]))
+    assert cli.main(["assign", "grade", "class", "--assignment", str(renamed)]) == 2
+    assert f"or give {renamed.resolve()} the name balance.md" in capsys.readouterr().err
 
 
 SPOILT = [

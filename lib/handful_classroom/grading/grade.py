@@ -17,11 +17,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from handful.units import plural
 from handful_study.student import canonical
 
 from ..release import variants
@@ -32,9 +34,9 @@ from .notebook_reader import Handed, NotebookError, Origin, mark
 from .notebook_reader import read as read_notebook
 from .scoring import judge, requests, short
 from .student_grade import ANOTHER_EDITION, summary
-from .submissions import Submission, shown
+from .submissions import Submission, SubmissionError, shown
 from .version import library
-from .watchdog import READING_SECONDS
+from .watchdog import READING_SECONDS, OverlongError, within
 
 SCHEMA = store.SCHEMA
 STATUSES = (
@@ -49,6 +51,7 @@ STATUSES = (
 SKIPPED = ("explore", "check", "setup")  # released cells with these tags need not run
 MOST_NOTICES = 5
 MOST_NAMED = 3  # inputs that a notice names
+MOST_ASKED = 60  # notebooks that are asked for their assignment before a class is graded
 LIMITS = Limits()  # where a caller names none; frozen, so that all calls can share it
 # What the setup cells of a student's notebook come to inside the sandbox.
 PROLOGUE = "from handful_room import given, check\nstudent = {!r}"
@@ -156,16 +159,6 @@ def _inputs(
     """
     if origin.released:
         return assignment, "same", []
-    if origin.assignment not in (None, assignment.name):
-        return (
-            assignment,
-            "other",
-            [
-                f"This is a notebook of the assignment {origin.assignment!r}, and it was handed "
-                "in for "
-                f"{assignment.name!r}."
-            ],
-        )
     another = origin.edition not in (None, assignment.edition)
     own = earlier.get(origin.edition or "") if another else None
     basis = _with_inputs(assignment, _loaded(own, assignment.file)) if own else None
@@ -296,6 +289,10 @@ def grade_one(
         handed = cells(data, handed_out or _handed_out(assignment, earlier))
     except NotebookError as error:
         return ended("ungradable", f"This could not be graded: {error}")
+    if another := _of_another(assignment, handed.origin):
+        # Its questions are not there to be answered: points, were it 0, would be no judgement.
+        why = f"It is a notebook of the assignment {another!r}, not of {assignment.name!r}."
+        return ended("ungradable", f"This could not be graded: {why}")
     owner = handed.drawn_for or own_id or student
     variant = assignment.variant(owner)
     notices += _whose(owner, student, own_id or student, known)
@@ -315,6 +312,35 @@ def grade_one(
         inputs=kind,
         points=points,
         questions=parts,
+    )
+
+
+def _of_another(assignment: Assignment, origin: Origin) -> str:
+    """Return the name of the other assignment that a notebook is of, "" where it is of this one."""
+    own = origin.released or origin.assignment in (None, assignment.name)
+    return "" if own else str(origin.assignment)
+
+
+def refuse_another(assignment: Assignment, submissions: Iterable[Submission]) -> None:
+    """Raise SubmissionError where most of the first notebooks are of another assignment.
+
+    So the slip of a name costs nobody a grade.
+    """
+    found: list[str] = []
+    for one in submissions:
+        if one.data is not None:
+            with suppress(NotebookError, OverlongError), within(READING_SECONDS):
+                found.append(_of_another(assignment, read_notebook(one.data).origin))
+            if len(found) == MOST_ASKED:
+                break
+    [(other, many)] = Counter(filter(None, found)).most_common(1) or [("", 0)]
+    if 2 * many <= len(found):
+        return
+    renamed = f", or give {_own_file(assignment)} the name {other}.md" * bool(_own_file(assignment))
+    raise SubmissionError(
+        f"{many} of {'the first ' * (len(found) == MOST_ASKED)}{plural(len(found), 'notebook')} "
+        f"{'is' if many == 1 else 'are'} of the assignment {other!r}, not of {assignment.name!r}; "
+        f"nothing was done.  Write --assignment {other}{renamed}."
     )
 
 
