@@ -19,9 +19,18 @@ def nearest(name: str, names: Iterable[str], limit: int = 3) -> str:
     'batch, context'
     """
     listed = list(names)
-    folded = {known.lower(): known for known in listed}
+    found = alike(name, listed, limit)
+    return ", ".join(found or (listed if len(listed) <= MOST else sorted(listed)[:5]))
+
+
+def alike(name: str, names: Iterable[str], limit: int = 3) -> list[str]:
+    """Return the names most like `name`, if any; those that contain it come first.
+
+    >>> alike("bengio", ["ybengio", "ada"]), alike("xyz", ["batch", "context"])
+    (['ybengio'], [])
+    """
+    folded = {known.lower(): known for known in names}
     wanted = str(name).lower()
     found = [known for low, known in folded.items() if wanted and wanted in low][:limit]
-    alike = (folded[low] for low in difflib.get_close_matches(wanted, folded, n=limit))
-    found += [known for known in alike if known not in found]
-    return ", ".join(found[:limit] or (listed if len(listed) <= MOST else sorted(listed)[:5]))
+    close = (folded[low] for low in difflib.get_close_matches(wanted, folded, n=limit))
+    return [*found, *(known for known in close if known not in found)][:limit]

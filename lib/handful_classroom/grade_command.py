@@ -125,12 +125,15 @@ def _grade(options) -> None:
     roster_file, roster_notes = _roster_file(folder, options.roster)
     roster = Roster.read(roster_file) if roster_file else None
     before = _edition_before(folder, assignment, options.back)
+    if options.roster and not options.alone:
+        _refuse_another_class(folder, roster, options.roster)
     graded = _graded(options, assignment, folder, roster, secret, limits, earlier)
     reported, unwritten = _reports(folder, assignment, options.roster)
     notes = [
         *unread,
         *roster_notes,
         *_another_source(assignment, *before),
+        *_strangers(graded, roster),
         *_notes(graded, signed=bool(secret)),
         *reported,
     ]
@@ -177,6 +180,42 @@ def _edition_before(folder: Path, assignment, back: bool) -> tuple[str, str]:
     return str(found.get("edition") or ""), str(found.get("file") or "")
 
 
+def _refuse_another_class(folder: Path, roster, named: str) -> None:
+    """Raise SubmissionError where nobody who was graded in a folder is on the roster."""
+    from .grading import store
+    from .grading.submissions import SubmissionError
+
+    try:
+        before = store.overview(folder)["students"]
+    except store.StoreError:
+        return
+    if before and not any(roster.whose(one["student"]) for one in before):
+        raise SubmissionError(
+            f"Nobody who was graded in {folder} is on {named}; nothing was done.  For another "
+            "class or section name another folder with -o; --alone puts it in the place of the "
+            "old one."
+        )
+
+
+def _strangers(graded, roster) -> list[str]:
+    """Return who handed in and is nobody on the roster, with whom the file's name may mean."""
+    from handful.nearest import alike
+
+    from .tables import few
+
+    if not graded.strangers:
+        return []
+    told = []
+    for who in graded.strangers:
+        near = alike(who, roster.students, 1)
+        told.append(f"{who} ({near[0]}?)" if near else who)
+    return [
+        f"{len(told)} {'is' if len(told) == 1 else 'are'} nobody on the roster: {few(told, 10)}.  "
+        "Give a file the name of whose it is, such as "
+        f"{roster.students[0] if roster.students else 'ada'}.ipynb, and grade it again."
+    ]
+
+
 def _another_source(assignment, edition: str, file: str) -> list[str]:
     """Return a sentence where results were graded by another source than this one."""
     if edition in ("", assignment.edition):
@@ -213,7 +252,7 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
                     progress=lambda done, total, statuses: show(done, _counts(statuses)),
                     say=show.say,
                     keep=not options.alone,
-                    whole=roster is not None,
+                    roster=roster,
                 )
         except ModuleNotFoundError as error:
             if error.name != "distributed":

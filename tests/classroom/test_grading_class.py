@@ -29,6 +29,7 @@ import pytest
 
 from handful import cli
 from handful_classroom.grading import cluster, grade, scoring, store, submissions
+from handful_classroom.grading.roster import STRANGER, Roster
 from handful_classroom.grading.submissions import Submission
 from handful_classroom.release import notebooks
 from handful_classroom.release.assignment import assignments
@@ -143,10 +144,11 @@ def test_a_later_file_adds_to_the_class_and_drops_nobody(tmp_path, stand_in):
     before = {one["student"]: one for one in store.results(tmp_path / "a")}
     late = replace(some[2], data=small(9)[8].data)
     listed = [late if i == 2 else replace(one, data=None, name="") for i, one in enumerate(some)]
-    for again, whole in (([late], False), (listed, True)):
-        folder = tmp_path / f"whole-{whole}"
+    roster = Roster.of("student\n" + "\n".join(one.student for one in some))
+    for again, known in (([late], None), (listed, roster)):
+        folder = tmp_path / f"roster-{known is not None}"
         shutil.copytree(tmp_path / "a", folder)
-        found = grade.run(ROOFLINE, again, folder, jobs=0, ask=stand_in, keep=True, whole=whole)
+        found = grade.run(ROOFLINE, again, folder, jobs=0, ask=stand_in, keep=True, roster=known)
         now = {one["student"]: one for one in store.results(folder)}
         assert set(now) == set(before) and len(found.kept) == 5
         assert now.pop("s002")["submission"] != before["s002"]["submission"]
@@ -158,11 +160,28 @@ def test_a_later_file_adds_to_the_class_and_drops_nobody(tmp_path, stand_in):
     assert sum(not one["submission"] for one in store.results(tmp_path / "a")) == 5
 
 
-def test_who_left_the_roster_is_not_kept(tmp_path, stand_in):
-    some = small(4)
-    grade.run(ROOFLINE, some, tmp_path, jobs=0, ask=stand_in)
-    found = grade.run(ROOFLINE, some[:3], tmp_path, jobs=0, ask=stand_in, keep=True, whole=True)
-    assert found.kept == [] and len(list(store.results(tmp_path))) == 3
+def test_who_is_not_on_the_roster_is_kept_unless_the_roster_has_the_same_work(tmp_path, stand_in):
+    """Grade a late stranger, another one, and then the first one's file under the right name."""
+    roster = Roster.of("student,id,name\ns000,,\ns001,,\nada,12,Ada Lovelace\n")
+    some = small(2)
+    late = [replace(one, notice=(STRANGER,)) for one in small(0, guest9="x", guest8="y")]
+    download = [replace(one, student="lovelaceada_12") for one in small(0, ada="z")]
+
+    def graded(*now):
+        found = grade.run(ROOFLINE, now, tmp_path, jobs=0, ask=stand_in, keep=True, roster=roster)
+        assert found.statuses == Counter(one["status"] for one in store.results(tmp_path))
+        return found, {one["student"] for one in store.results(tmp_path)}
+
+    grade.run(ROOFLINE, [*some, *download], tmp_path, jobs=0, ask=stand_in)
+    everybody = {"s000", "s001", "lovelaceada_12"}
+    assert graded(late[0])[1] == everybody | {"guest9"}
+    assert graded(late[1])[1] == everybody | {"guest9", "guest8"}
+    found, students = graded(replace(late[0], student="s000", notice=()))
+    assert "guest9" not in students and "guest8" in students and found.kept.count("guest8") == 1
+    # Of two on the roster with the same file, both stay.
+    assert "s000" in graded(replace(late[0], student="s001", notice=()))[1]
+    # Who was graded under the download's name has the roster's name from now on.
+    assert "lovelaceada_12" not in graded(Submission("ada", "x.ipynb", some[0].data))[1]
 
 
 def test_what_a_result_follows_from_makes_another(tmp_path, stand_in):
@@ -504,6 +523,7 @@ sys.argv = ["driver"]
 import random, signal
 from handful_classroom.grading import grade, scoring
 from handful_classroom.release.assignment import assignments
+from handful_classroom.grading.roster import STRANGER, Roster
 from handful_classroom.grading.submissions import Submission
 import handful_stand_in, json
 a = assignments()["roofline"]
@@ -920,6 +940,26 @@ def test_a_later_command_needs_no_roster_and_mixes_no_assignments(tmp_path, caps
         assert cli.main([*again, "--jobs", "1"]) == code
         said = capsys.readouterr().err
         assert ("give a copy of the source the name roofline.md" in said) == (source == other)
+
+    # Another section, or a wrong list, drops nobody.
+    (tmp_path / "other.csv").write_text("student\nyan\nzoe\n")
+    before = contents(Path(out))
+    for name, more, code in (("other.csv", [], 2), ("class.csv", [], 0)):
+        named = ["--roster", str(tmp_path / name), *more]
+        assert cli.main([*asked, str(late), *named]) == code
+        said = capsys.readouterr().err
+        assert ("Nobody who was graded in" in said and "name another folder with -o" in said) == (
+            code == 2
+        )
+        assert code == 0 or contents(Path(out)) == before
+    # A file that is nobody's is named on screen, and stays when the next one is graded.
+    for name in ("guest9", "adam"):
+        alone = tmp_path / f"{name}.ipynb"
+        alone.write_text(notebooks.text(notebooks.notebook(ROOFLINE, name, "solution")))
+        assert cli.main([*asked, str(alone)]) == 0
+        said = capsys.readouterr().err
+        assert f"1 is nobody on the roster: {name}{' (ada?)' * (name == 'adam')}." in said
+    assert [one["student"] for one in store.results(out)] == ["ada", "bob", "cyn", "adam", "guest9"]
 
     mended = tmp_path / "mended" / "roofline.md"
     mended.parent.mkdir()

@@ -32,6 +32,7 @@ from ..sandbox.protocol import Answer, Limits, Outcome, printable
 from . import cluster, store
 from .notebook_reader import Handed, NotebookError, Origin, mark
 from .notebook_reader import read as read_notebook
+from .roster import STRANGER, Roster
 from .scoring import judge, requests, short
 from .student_grade import ANOTHER_EDITION, summary
 from .submissions import Submission, SubmissionError, shown
@@ -539,7 +540,8 @@ class Graded:
     """The outcome of a class.
 
     It has how many results have each status, how many were graded before, the faults of the grader
-    by student, the ids that several notebooks claim, and who is kept from an earlier grading.
+    by student, the ids that several notebooks claim, who is kept from an earlier grading, and who
+    is nobody on the roster.
     """
 
     statuses: Counter
@@ -547,6 +549,7 @@ class Graded:
     faults: dict[str, str]
     claims: dict[str, list[str]]
     kept: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
 
 
 class People:
@@ -596,7 +599,7 @@ def run(
     ask: Callable[..., Outcome] | None = None,
     progress: Callable[[int, int | None, Counter], None] | None = None,
     keep: bool = False,
-    whole: bool = False,
+    roster: Roster | None = None,
     seconds: float = READING_SECONDS,
     say: Callable[[str], object] = lambda sentence: None,
 ) -> Graded:
@@ -625,8 +628,8 @@ def run(
     keep : bool
         Keep the results of those who handed in before and of whom nothing is among these
         submissions, as when latecomers are graded alone.
-    whole : bool
-        Whether the submissions name the whole class, so that nobody else is kept.
+    roster : Roster, optional
+        The class, by which a student is known who was graded under another name before.
     seconds : float
         Processor time, above 0, that this program may itself spend on one submission; a submission
         that takes more is given up and becomes a fault.
@@ -672,7 +675,7 @@ def run(
             graded = register.graded
             listed = register.listed()
             if complete:
-                listed = register.with_earlier(listed, earlier_class, results.get, whole)
+                listed = register.with_earlier(listed, earlier_class, results.get, roster)
             graded.claims = register.people.claimed_twice()
             if complete or register.kept:
                 results.finish(
@@ -738,6 +741,8 @@ class _Register:
         for one in submissions:
             made = key_of(one)
             self.order.append((one.student, made))
+            if STRANGER in one.notice:
+                self.graded.strangers.append(one.student)
             self.people.add(one)
             if (result := known(made)) is not None:
                 self.graded.before += 1
@@ -763,18 +768,27 @@ class _Register:
         listed: list[tuple[str, str]],
         earlier: Mapping[str, str],
         get: Callable[[str], dict | None],
-        whole: bool,
+        roster: Roster | None,
     ) -> list[tuple[str, str]]:
-        """Return the list with earlier results of those of whom nothing came now."""
-        keys = dict(listed)
-        statuses = self.graded.statuses
+        """Return the list with earlier results of those of whom nothing came now.
+
+        Left out is who has a result under the name that the roster has, and what nobody could
+        read.
+        """
+        keys, statuses = dict(listed), self.graded.statuses
+        arrived = self._arrived(listed, earlier, get) if roster else set()
         for student, under in earlier.items():
             now = get(keys[student]) or {} if student in keys else None
-            if (now and now.get("submission")) or (whole and now is None):
-                continue
             before = get(under)
-            if not before or not before.get("submission"):
+            if (now and now.get("submission")) or not before or not before.get("submission"):
                 continue
+            if now is None and roster:
+                if other := roster.whose(student):
+                    gone = (get(keys.get(other, "")) or {}).get("submission")
+                else:
+                    gone = before["submission"] in {"unread", *arrived}
+                if gone:
+                    continue
             if now is not None:
                 statuses[now["status"]] -= 1
                 listed = [(who, under if who == student else key) for who, key in listed]
@@ -785,6 +799,23 @@ class _Register:
             if before["drawn_for"]:
                 self.people.claims.append((before["drawn_for"], student))
         return listed
+
+    def _arrived(
+        self,
+        listed: list[tuple[str, str]],
+        earlier: Mapping[str, str],
+        get: Callable[[str], dict | None],
+    ) -> set[str]:
+        """Return the notebooks that came now, and not before, from students of the roster.
+
+        One that somebody else had handed in under no name of the roster was only renamed.
+        """
+        found: set[str] = set()
+        for student, under in listed:
+            if student not in self.graded.strangers and under != earlier.get(student):
+                now, before = get(under) or {}, get(earlier.get(student, "")) or {}
+                found |= {now.get("submission", "")} - {before.get("submission", "")}
+        return found - {""}
 
 
 def _outcomes(

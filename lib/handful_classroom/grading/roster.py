@@ -42,6 +42,7 @@ IDS = (
 )
 NAMES = ("name", "full name", "student", "student name")
 ALSO = ("participant", "canvas", "canvas id")
+STRANGER = "This student is not on the roster."
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,17 @@ class Roster:
         key = _key(name)
         return self.called[key] if key in self.called else self.ids.get(key)
 
+    def whose(self, student: str) -> str | None:
+        r"""Return who of the roster an earlier result is of, which may be called as in a download.
+
+        >>> roster = Roster.of("student,id,name\nada,12,Ada Lovelace\n")
+        >>> [roster.whose(name) for name in ("ADA", "lovelaceada_12", "byronada_12", "zoe")]
+        ['ada', 'ada', None, None]
+        """
+        who, _, number = student.rpartition("_")
+        found = self.ids.get(_key(f"Participant {number}")) or self.ids.get(_key(number))
+        return self.find(student) or (found if found and self.find_called(who) == found else None)
+
     def known(self) -> dict[str, tuple[str, ...]]:
         """Return each student's ids and names, without those that are another's id."""
         found: dict[str, list[str]] = {student: [] for student in self.students}
@@ -167,7 +179,7 @@ class Roster:
             else:
                 reads.append(partial(Submission, student, "", None, (), "", known[student]))
         return reads + [
-            partial(one.read, notice=() if one.refused else ("This student is not on the roster.",))
+            partial(one.read, notice=() if one.refused else (STRANGER,))
             for one in named(others, self.students)
         ]
 
