@@ -9,8 +9,8 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -188,6 +188,14 @@ def write_atomically(path: Path, data: bytes, sure: bool = False) -> None:
         if sure:
             file.flush()
             os.fsync(file.fileno())
+
+
+def remove_others(found: Iterable[Path], made: Collection[Path]) -> None:
+    """Remove files that were not made now, of students who are gone, and folders left empty."""
+    for path in [path for path in found if path not in made]:
+        path.unlink()
+        with suppress(OSError):  # something else is in it
+            path.parent.rmdir()
 
 
 @contextmanager

@@ -394,14 +394,66 @@ def test_two_systems_are_served_at_once_and_stay_so(tmp_path):
     assert "2 of 5 students are not in Moodle's list, by any id that both lists have: cyn" in said
 
 
+@pytest.mark.parametrize("lists", [[], [CANVAS], [WORKSHEET], [CANVAS, WORKSHEET]])
+def test_a_list_without_anybody_of_the_class_is_refused_and_changes_nothing(tmp_path, lists):
+    out, some = tmp_path / "out", CLASS
+    if lists == [WORKSHEET]:
+        some = [one | {"student": f"{one['student']}_7{i}"} for i, one in enumerate([BOB, ADA], 1)]
+        some = [one | {"student": name} for one, name in zip(some, ("S1", "S2"), strict=True)]
+    for text in lists:
+        (tmp_path / "list.csv").write_text(text, newline="")
+        written(out, some, roster=tmp_path / "list.csv")
+    if not lists:
+        written(out, some)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    for head, row in (
+        ("Student,ID,SIS User ID,SIS Login ID,Section", '"X, Xan",91,T1,xan,Tu'),
+        ("Identifier,Full name,ID number,Email address,Status,Grade", "Participant 7,X,T1,x@y,,"),
+        ("student", "xan"),
+    ):
+        (tmp_path / "other.csv").write_text(f"{head}\n{row}\n")
+        with pytest.raises(tables.TableError) as raised:
+            written(out, some, roster=tmp_path / "other.csv")
+        assert f"other.csv has none of the {len(some)} students in" in str(raised.value)
+        assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_who_is_on_no_list_is_in_no_file_for_canvas_or_moodle(tmp_path):
+    (tmp_path / "gradebook.csv").write_text(CANVAS + '"Student, Test",99,,,Mo\r\n')
+    guest = ADA | {"student": "guest"}
+    _, notes = written(tmp_path, [*CLASS, guest], roster=tmp_path / "gradebook.csv")
+    assert "guest" not in (tmp_path / "lms" / "canvas.csv").read_text()
+    assert table(tmp_path)["guest"]["total"] == "11"
+    assert any("1 of 6 students is not in the class list, and in no file for" in n for n in notes)
+    assert not any("Student, Test" in n or "not among the results" in n for n in notes)
+
+
+def test_pages_of_who_is_gone_go_too(tmp_path):
+    written(tmp_path)
+    (tmp_path / "feedback" / "notes.txt").write_text("mine")
+    written(tmp_path, [ADA, BOB])
+    assert {path.name for path in (tmp_path / "feedback").iterdir()} == {
+        "ada.html",
+        "bob.html",
+        "notes.txt",
+    }
+    assert {path.name for path in (tmp_path / "lms" / "gradescope").iterdir()} == {"ada", "bob"}
+
+
 def test_canvas_finds_the_assignment_that_it_has(tmp_path):
     head, _, rest = CANVAS.partition("\r\n")
     own = f"{assignment().title} (4711)"
     rest = rest.replace("\r\n", ",\r\n")
     (tmp_path / "gradebook.csv").write_text(f"{head},{own}\r\n{rest}", newline="")
-    written(tmp_path, roster=tmp_path / "gradebook.csv")
+    _, notes = written(tmp_path, roster=tmp_path / "gradebook.csv")
+    assert not any("no assignment" in note for note in notes)
     rows = list(csv.reader(io.StringIO((tmp_path / "lms" / "canvas.csv").read_text(), newline="")))
     assert rows[0][-1] == own
+    other = f"{head},Assignment 2 (4711)\r\n{rest}"
+    (tmp_path / "gradebook.csv").write_text(other, newline="")
+    _, notes = written(tmp_path / "other", roster=tmp_path / "gradebook.csv")
+    [note] = [note for note in notes if "no assignment" in note]
+    assert f"{assignment().title!r} (it has Assignment 2 (4711)), so that Canvas would" in note
     found = json.loads((tmp_path / "lms" / "grades.json").read_bytes())["grades"]
     assert [one["canvas_id"] for one in found] == ["11", "12", "13", "14", "15"]
 

@@ -293,8 +293,9 @@ def test_canvas_reads_the_grades_and_leaves_alone_what_has_none(tmp_path):
         (tmp_path / "lms" / "canvas.csv").read_bytes(),
         {str(1000 + i): f"student{i:03}" for i in range(39)},
     )
-    assert possible == 17 and set(found) == {one.student for one in made}
-    for one in made:
+    listed = [one for one in made if one.student != "student039"]  # Canvas does not know that one
+    assert possible == 17 and set(found) == {one.student for one in listed}
+    for one in listed:
         assert found[one.student] == (html_report.number(one.total) if one.graded else "")
     assert found["student007"] == found["student011"] == ""
     assert any("not in the class list" in note and "student039" in note for note in notes)

@@ -6,12 +6,16 @@ student's two rows count as one where an id is the same in both.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+
+from handful.units import plural
 
 from .. import tables
 
 KEPT = "class-lists"
+_TITLED = re.compile(r".+ \([0-9]+\)")  # an assignment's column in Canvas' gradebook
 # Columns by which the lists of a class, as LMSs export them, name a student.
 NAMED_BY = (
     "id",
@@ -36,6 +40,8 @@ SYSTEMS = {
     "moodle": {"identifier", "id number", "full name"},
 }
 MOST_IDS = 100_000
+NAMED = "this list"  # marks rows of the list that is named
+TEST_STUDENT = "Student, Test"  # of each Canvas course
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -52,7 +58,7 @@ def read(path: Path) -> list[dict[str, str]]:
     return [
         {column.casefold(): cell.strip() for column, cell in row.items()}
         for row in rows[:MOST_IDS]
-        if not _points_possible(row)
+        if not _points_possible(row) and row.get("Student", "").strip() != TEST_STUDENT
     ]
 
 
@@ -66,7 +72,9 @@ def system(rows: Iterable[Mapping[str, str]]) -> str:
     return next((name for name, own in SYSTEMS.items() if columns & own), "class")
 
 
-def kept(folder: Path, named: Path | None = None) -> dict[str, dict[str, str]]:
+def kept(
+    folder: Path, named: Path | None = None, students: Iterable[str] = ()
+) -> dict[str, dict[str, str]]:
     """Return each name of a student with the row of all lists; keep the list that is named.
 
     Parameters
@@ -75,18 +83,30 @@ def kept(folder: Path, named: Path | None = None) -> dict[str, dict[str, str]]:
         A results folder, whose class-lists/ has the lists named before.
     named : Path or None
         A list, which takes the place of an earlier one of the same system.
+    students : iterable of str
+        The ids of all results.
 
     Raises
     ------
     TableError
-        Where the list cannot be read; it is not kept then.
+        Where the list cannot be read, or has none of the students; it is not kept then.
     """
+    places = set((folder / KEPT).glob("*.csv"))
     if named is not None:
-        place = folder / KEPT / f"{system(read(named))}.csv"
+        rows = [row | {NAMED: "yes"} for row in read(named)]
+        place = folder / KEPT / f"{system(rows)}.csv"
+        others = [read(path) for path in sorted(places - {place})]
+        listed = by_name(joined([*others, rows]))
+        theirs = [listed_as(listed, student) for student in students]
+        if theirs and not any(row and row.get(NAMED) for row in theirs):
+            raise tables.TableError(
+                f"{named.name} has none of the {plural(len(theirs), 'student')} in {folder}; "
+                "nothing was written.  Give the list of this class."
+            )
         if named.resolve() != place.resolve():
             tables.write_atomically(place, named.read_bytes())
-    lists = [read(path) for path in sorted((folder / KEPT).glob("*.csv"))]
-    return by_name(joined(lists))
+        places.add(place)
+    return by_name(joined(map(read, sorted(places))))
 
 
 def canvas_points(folder: Path, title: str) -> str:
@@ -98,6 +118,15 @@ def canvas_points(folder: Path, title: str) -> str:
     own = next((column for column in columns if is_column(column, title)), None)
     first = next((row for row in rows if _points_possible(row)), None)
     return first.get(own, "").strip() if own and first else ""
+
+
+def canvas_columns(folder: Path, title: str) -> tuple[bool, list[str]]:
+    """Return whether Canvas' gradebook, if one is kept, lacks an assignment, and what it has."""
+    path = folder / KEPT / "canvas.csv"
+    if not path.exists():
+        return False, []
+    found = [column for column in tables.read(path)[1] if _TITLED.fullmatch(column)]
+    return not any(is_column(column, title) for column in found), found
 
 
 def is_column(column: str, title: str) -> bool:

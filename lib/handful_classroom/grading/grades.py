@@ -128,13 +128,13 @@ def write(
     progress : callable, optional
         Called with how many results have been read, at the first time.
     """
-    listed = class_lists.kept(folder, roster)
     each: Iterable[Mapping] = store.results(folder) if results is None else results
     known = []
     for result in brief(each):
         known.append(result)
         progress(len(known))
     students = [result["student"] for result in known]
+    listed = class_lists.kept(folder, roster, students)
     adjusted = adjustments.read(
         folder, assignment, students, class_lists.other_names(listed, students)
     )

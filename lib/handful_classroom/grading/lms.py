@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from handful.units import plural
@@ -61,27 +61,45 @@ def write(
     partial: bool = False,
 ) -> None:
     """Write all files into a folder; `whole` has the same grades, each with all of its result."""
-    tables.write_atomically(folder / "canvas.csv", canvas(assignment, grades, listed, partial))
-    # One user whom Moodle does not know stops its whole import.
-    ids = any(map(_has_moodles_id, listed.values()))
-    of_moodle = [
-        one
-        for one in grades
-        if not listed
-        or ((row := listed_as(listed, one.student)) and (not ids or _has_moodles_id(row)))
-    ]
+    of_canvas = _known_to(_has_canvas_id, grades, listed)
+    tables.write_atomically(folder / "canvas.csv", canvas(assignment, of_canvas, listed, partial))
+    of_moodle = _known_to(_has_moodles_id, grades, listed)
     tables.write_atomically(folder / "moodle.csv", moodle(assignment, of_moodle, listed, partial))
     if sheet := worksheet(of_moodle, listed, partial):
         tables.write_atomically(folder / "moodle-worksheet.csv", sheet)
     tables.write_atomically(folder / "grades.json", as_json(assignment, grades, listed))
+    made = set()
     for grade in whole:
+        made.add(folder / "gradescope" / file_name(grade.student) / "results.json")
         tables.write_atomically(
             folder / "gradescope" / file_name(grade.student) / "results.json", gradescope(grade)
         )
+    tables.remove_others((folder / "gradescope").glob("*/results.json"), made)
+
+
+def _known_to(
+    known: Callable[[Mapping[str, str]], bool],
+    grades: Sequence[Grade],
+    listed: Mapping[str, Mapping[str, str]],
+) -> list[Grade]:
+    """Return the grades of those whom a system knows, by its list; of all where none was given.
+
+    One user whom Moodle does not know stops its whole import.
+    """
+    ids = any(map(known, listed.values()))
+    return [
+        one
+        for one in grades
+        if not listed or ((row := listed_as(listed, one.student)) and (not ids or known(row)))
+    ]
 
 
 def _has_moodles_id(row: Mapping[str, str]) -> bool:
     return any(row.get(key.casefold()) for key in MOODLE)
+
+
+def _has_canvas_id(row: Mapping[str, str]) -> bool:
+    return "section" in row and any(row.get(key.casefold()) for key in CANVAS[1:4])
 
 
 def _mark(grade: Grade, partial: bool, none: str, excused: str) -> str:
@@ -287,8 +305,8 @@ def lists_say(
     notes = []
     if unknown := [student for student, row in rows if row is None]:
         notes.append(
-            f"{len(unknown)} of {len(grades)} students are not in the class list, and left out for "
-            f"Moodle, which would refuse the whole file: {few(unknown)}."
+            f"{_of(unknown, grades)} not in the class list, and in no file for Canvas or Moodle: "
+            f"{few(unknown)}."
         )
     theirs = {id(row) for _, row in rows}
     absent = {id(row): row for row in listed.values() if id(row) not in theirs}
@@ -306,8 +324,16 @@ def lists_say(
     lacking = [student for student, row in rows if row is not None and not row.get("identifier")]
     if has_moodle and lacking:
         notes.append(
-            f"{len(lacking)} of {len(grades)} students are not in Moodle's list, by any id that "
-            f"both lists have: {few(lacking)}."
+            f"{_of(lacking, grades)} not in Moodle's list, by any id that both lists have: "
+            f"{few(lacking)}."
+        )
+    lacks, columns = class_lists.canvas_columns(folder, assignment.title)
+    if lacks:
+        has = f" (it has {few(columns)})" if columns else ""
+        notes.append(
+            f"Canvas' gradebook has no assignment {assignment.title!r}{has}, so that Canvas would "
+            "make a new one of lms/canvas.csv.  Give it that title there, export the gradebook "
+            "again and name it with --class-list."
         )
     theirs_possible = class_lists.canvas_points(folder, assignment.title)
     if theirs_possible and not _is_number(theirs_possible, _possible(assignment)):
@@ -323,6 +349,12 @@ def lists_say(
             f"{number(_possible(assignment))} points: set it there before you import."
         )
     return notes
+
+
+def _of(some: Sequence[str], grades: Sequence[Grade]) -> str:
+    """Return how many of all students these are, with the verb that follows."""
+    all_of_them = plural(len(grades), "student")
+    return f"{len(some)} of {all_of_them} {'is' if len(some) == 1 else 'are'}"
 
 
 def _is_number(text: str, value: float) -> bool:

@@ -88,6 +88,8 @@ def write(
         if not waits and (theirs := moodles_name(row)):
             of_moodle.append((theirs, name))
         progress(done)
+    made = {folder / name for name, _ in pages}
+    tables.remove_others((folder / "feedback").glob("*.html"), made)
     _pack(folder / "feedback.zip", folder, pages)
     if of_moodle:
         _pack(folder / "lms" / "moodle-feedback.zip", folder, of_moodle)
