@@ -132,6 +132,40 @@ def test_a_question_of_luck_is_found_and_the_others_are_not():
     )
 
 
+def test_a_question_that_nearly_everybody_got_is_nothing_to_look_at():
+    """In an easy class the correlations are chance; only a question between is looked at."""
+    easy = class_of(40, 3)
+    for i, one in enumerate(easy):
+        for part in one["questions"]:
+            if part["status"] != "waiting" and one["submission"] and part["name"] != "coin":
+                part.update(points=part["possible"] if i % 20 else 0)
+    found = {one.name: one for one in stats.items(assignment(), grades.gather(easy, []))}
+    sided = [one for one in found.values() if one.n and one.one_sided and one.name != "coin"]
+    assert len(sided) >= 3 and not any(one.near_zero for one in sided)
+    assert any(one.verdict == "nearly everybody got it: says little" for one in sided)
+
+
+def test_a_notice_that_concerns_nobody_is_in_no_list(tmp_path):
+    """A mend with the same inputs is said once at the top, and not beside every student."""
+    told = "This notebook is of another edition (1) than the source has now (2); its inputs are"
+    some = [one | {"notices": [told], "inputs": "same"} for one in CLASS[:3]]
+    some[2] = some[2] | {"inputs": "other"}
+    write_all(tmp_path, some)
+    assert (tmp_path / "report.html").read_text().count("This notebook is of another") == 1
+    for one, many in zip(some, (0, 0, 1), strict=True):
+        name = html_report.file_name(one["student"])
+        scope = (tmp_path / "lms" / "gradescope" / name / "results.json").read_text()
+        page = (tmp_path / "feedback" / f"{name}.html").read_text()
+        assert scope.count(told) == page.count(told) == many
+
+
+def test_a_file_that_was_not_read_has_no_number(tmp_path):
+    grade_of = grades.Grade(CLASS[0] | {"submission": "unread"})
+    assert (
+        "submission" not in feedback.student_page(assignment(), grade_of).partition("<footer>")[2]
+    )
+
+
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 40)), min_size=3, max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_a_correlation_is_that_of_numpy_or_none(pairs):
@@ -309,6 +343,7 @@ def test_an_lms_gets_no_grade_before_the_rubric_is_filled(tmp_path):
         waits
         and all(found[one.student] == "" for one in waits)
         and any(f"{len(waits)} of {len(made)} students wait" in note for note in notes)
+        and any(f"by rubric ({waits[0].student}, " in note for note in notes)
     )
     final = [one for one in made if one.final]
     assert final and all(found[one.student] == html_report.number(one.total) for one in final)

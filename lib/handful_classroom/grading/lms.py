@@ -222,7 +222,7 @@ def gradescope(grade: Grade) -> bytes:
         )
     says = [
         grade.says,
-        *map(str, result["notices"]),
+        *grade.notices,
         *(f"Waits for your teacher: {asks}." for asks in waiting),
     ]
     made = {

@@ -9,6 +9,7 @@ from ..html_report import number
 from . import adjustments
 from .adjustments import TOTAL, Change, Late
 from .rubric import Line
+from .submissions import says_late
 
 ANOTHER_EDITION = "This notebook is of another edition"  # how a notice begins
 
@@ -145,6 +146,20 @@ class Grade:
     def final(self) -> bool:
         """Return whether the grade is complete: nothing waits, and the edition is the others'."""
         return self.graded and not self.waiting and not self.stale
+
+    @property
+    def notices(self) -> list[str]:
+        """Return the notices on the notebook that concern its student.
+
+        Another edition with the same inputs is none, nor that it came late where a note says so.
+        """
+        fair = self.result.get("inputs") in ("same", "own")
+        return [
+            str(text)
+            for text in self.result["notices"]
+            if not (fair and text.startswith(ANOTHER_EDITION))
+            and not (says_late(text) and self.late and self.late.says)
+        ]
 
     @property
     def notes(self) -> list[str]:

@@ -46,7 +46,7 @@ MOST_FILES = 200_000  # of one class
 MOST_DIRECTORY = 100_000_000  # bytes of a zip's own list of files
 MOST_PACKED = 200  # a file in a zip, large as that, may be so many times its packed size
 DEEPEST = 6
-CAME_LATE = "It came late, as the file's name says."
+CAME_LATE = "It came late."
 LONGEST_NAME = 120
 MOST_READ = (
     1_000  # characters of a name that are composed, which takes the square of the marks on a letter
@@ -143,6 +143,15 @@ def shown(name: str) -> str:
         digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:12]
         text = f"{text[: LONGEST_NAME - 13]}…{digest}"
     return text
+
+
+def says_late(notice: str) -> bool:
+    """Return whether a notice says that a submission came late; one kept from before may add how.
+
+    >>> says_late(CAME_LATE), says_late("It came late, as the file's name says."), says_late("Hm.")
+    (True, True, False)
+    """
+    return notice.startswith(CAME_LATE[:-1])
 
 
 def _canvas(name: str) -> list[int]:

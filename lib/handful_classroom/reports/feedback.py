@@ -15,7 +15,7 @@ from handful.units import plural
 
 from .. import tables
 from ..grading import class_lists
-from ..grading.student_grade import ANOTHER_EDITION, Grade, question_points
+from ..grading.student_grade import Grade, question_points
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
 from ..html_report import SVG_STYLE, file_name, number, page, shown
 
@@ -143,7 +143,7 @@ def student_page(assignment, grade: Grade, site: str = "", called: str = "") -> 
     result = grade.result
     who = f"{called} ({grade.student})" if called else grade.student
     status = result["status"]
-    says = [OUTCOMES.get(status, ""), grade.sum_says]
+    says = [OUTCOMES.get(status, "") if grade.handed_in else "", grade.sum_says]
     if status == "ungradable" or grade.excused:
         says = [grade.sum_says if not grade.excused else ""]
     parts = [
@@ -155,7 +155,7 @@ def student_page(assignment, grade: Grade, site: str = "", called: str = "") -> 
     parts += [f"<p>{shown(text, 2000)}</p>" for text in dict.fromkeys(filter(None, says))]
     if changes := _changes(grade):
         parts.append(changes)
-    if told := _told(result):
+    if told := grade.notices:
         notices = "".join(f"<li>{shown(text, 2000)}</li>" for text in told)
         parts.append(f'<div class="card wait"><h3>To know</h3><ul>{notices}</ul></div>')
     if result["questions"]:
@@ -163,12 +163,6 @@ def student_page(assignment, grade: Grade, site: str = "", called: str = "") -> 
         parts += [_question(assignment, grade, part, site) for part in result["questions"]]
     parts += ["</main>", _foot(result)]
     return page(f"{assignment.title}: {grade.student}", "\n".join(parts), SVG_STYLE)
-
-
-def _told(result: Mapping) -> list[str]:
-    """Return the notices that concern the student: not another edition with the same inputs."""
-    fair = result.get("inputs") in ("same", "own")
-    return [text for text in result["notices"] if not (fair and text.startswith(ANOTHER_EDITION))]
 
 
 def _changes(grade: Grade) -> str:
@@ -311,7 +305,7 @@ def _line(line) -> str:
 def _foot(result: Mapping) -> str:
     submission = (
         f"submission <code>{shown(result['submission'], 64)}</code>, "
-        if result["submission"]
+        if result["submission"] not in ("", "unread")
         else ""
     )
     return (

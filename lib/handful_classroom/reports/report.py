@@ -15,7 +15,7 @@ from .. import tables
 from ..grading.hand_edited import Passing
 from ..grading.student_grade import Grade
 from ..html_report import SVG_STYLE, file_name, number, page, shown, table
-from . import figures
+from . import figures, stats
 from .feedback import misconception_says
 from .stats import (
     FEWEST,
@@ -234,7 +234,7 @@ def _questions(found: Sequence[Item]) -> str:
 
 def _misconceptions(assignment, grades: Sequence[Grade]) -> str:
     found = misconceptions(grades)
-    graded = sum(grade.graded for grade in grades)
+    graded = len(stats.graded(grades))
     if not found:
         return _section("Misconceptions", "Nobody shows a misconception that the assignment knows.")
     says = _misconceptions_say(grades, found, graded)
@@ -295,7 +295,7 @@ def _discrimination(found: Sequence[Item]) -> str:
     says = (
         f"Near zero (below {LOW}): {', '.join(low)}."
         if low
-        else f"No question lies near zero (below {LOW})."
+        else f"No question that some got and some did not lies near zero (below {LOW})."
     )
     rows = [
         (
@@ -360,13 +360,13 @@ def _looks(grades: Sequence[Grade]) -> str:
 
 
 def _notices(grades: Sequence[Grade]) -> str:
-    told = [grade for grade in grades if grade.result["notices"]]
+    told = [grade for grade in grades if grade.notices]
     if not told:
         return _section(
             "Notices", "None: no id was claimed twice, and every notebook was its submitter's own."
         )
     rows = [
-        (_linked(grade), "<br>".join(shown(text, 500) for text in grade.result["notices"]))
+        (_linked(grade), "<br>".join(shown(text, 500) for text in grade.notices))
         for grade in told[:MOST_ROWS]
     ]
     more = (

@@ -16,6 +16,7 @@ from ..grading.student_grade import Grade, question_points
 
 FEWEST = 20  # students below whom a discrimination says nothing
 LOW = 0.2  # a discrimination below this is near zero, as is usual
+EASY = 0.9  # of its points on average: whoever lost some may have lost them by chance
 OUTCOMES = ("full points", "part of them", "none", "no answer", "stopped")
 
 
@@ -45,6 +46,9 @@ class Item:
             return f"fewer than {FEWEST} students: says nothing"
         if self.discrimination is None or self.interval is None:
             return "all got the same points: tells nobody apart"
+        if self.one_sided:
+            got = "it" if (self.mean or 0.0) > 0.5 else "nothing"
+            return f"nearly everybody got {got}: says little"
         if self.interval[1] < 0:
             return (
                 "negative: who does well elsewhere does worse here; look at the question and "
@@ -55,9 +59,26 @@ class Item:
         return "tells students apart"
 
     @property
+    def one_sided(self) -> bool:
+        """Return whether nearly everybody got all of its points, or none."""
+        return self.mean is not None and not 1 - EASY < self.mean < EASY
+
+    @property
     def near_zero(self) -> bool:
-        """Return whether a class that is large enough has a discrimination below `LOW` or none."""
-        return self.n >= FEWEST and (self.discrimination is None or self.discrimination < LOW)
+        """Return whether it should be looked at: a large class has a discrimination below `LOW`.
+
+        Those that nearly everybody got do not count, whose correlation is chance.
+        """
+        r = self.discrimination
+        return self.n >= FEWEST and r is not None and r < LOW and not self.one_sided
+
+
+def graded(grades: Sequence[Grade]) -> list[Grade]:
+    """Return the grades of what was handed in and graded.
+
+    A number that stands for nothing handed in says nothing about the assignment.
+    """
+    return [grade for grade in grades if grade.graded and grade.handed_in]
 
 
 def scores(grades: Sequence[Grade]) -> tuple[list[float], float, bool]:
@@ -66,19 +87,15 @@ def scores(grades: Sequence[Grade]) -> tuple[list[float], float, bool]:
     The rubric's points count once every one of them has been given; until then what the checks gave
     is what can be compared.
     """
-    graded = [grade for grade in grades if grade.graded]
-    whole = (
-        bool(graded)
-        and all(grade.final for grade in graded)
-        and any(grade.lines for grade in graded)
-    )
+    some = graded(grades)
+    whole = bool(some) and all(grade.final for grade in some) and any(grade.lines for grade in some)
     if not whole:  # a total that the teacher set has no points of checks in it
-        graded = [grade for grade in graded if grade.result["questions"]]
+        some = [grade for grade in some if grade.result["questions"]]
     possible = max(
-        (grade.possible if whole else float(grade.result["possible"]) for grade in graded),
+        (grade.possible if whole else float(grade.result["possible"]) for grade in some),
         default=0.0,
     )
-    return [grade.total if whole else grade.points for grade in graded], possible, whole
+    return [grade.total if whole else grade.points for grade in some], possible, whole
 
 
 def step(possible: float) -> float:
@@ -151,10 +168,7 @@ def interval(r: float, n: int) -> tuple[float, float]:
 
 def items(assignment, grades: Sequence[Grade]) -> list[Item]:
     """Return the statistics of every question, in the assignment's order."""
-    return [
-        _item(question, [grade for grade in grades if grade.graded])
-        for question in assignment.questions.values()
-    ]
+    return [_item(question, graded(grades)) for question in assignment.questions.values()]
 
 
 def _item(question, grades: Sequence[Grade]) -> Item:
