@@ -179,18 +179,23 @@ def test_late_work_without_a_rule_is_named_and_costs_nothing(tmp_path):
     made, notes = written(tmp_path)
     assert made["eve"].total == 13
     said = " ".join(notes)
-    assert "1 submission came late: eve 1 day as the file's name says.  Nothing is taken" in said
+    assert "1 submission came late: eve how late is not known.  Nothing is taken" in said
+    assert CAME_LATE in page(tmp_path, "eve")
     assert "Changed by your teacher" not in page(tmp_path, "eve")
     adjusted(tmp_path, "*,late,10% a day,")
     notes = written(tmp_path)[1]
-    assert any("How late is not known of eve, whose file's name" in one for one in notes)
+    assert any("How late eve came is not known: a download of Canvas says" in n for n in notes)
+    # Once it is said what that costs, the student is not told again that it came late.
+    assert CAME_LATE not in page(tmp_path, "eve") and "1 day late" in page(tmp_path, "eve")
+    scope = (tmp_path / "lms" / "gradescope" / "eve" / "results.json").read_text()
+    assert CAME_LATE not in scope and "1 day late" in scope
     adjusted(tmp_path, "*,late,10% a day,", "eve,extension,3 days,")
     notes = written(tmp_path)[1]
     assert any("one day is counted, or none within an extension." in one for one in notes)
     adjusted(tmp_path, "*,late,10% a day,", "eve,late,2 days,")
     notes = written(tmp_path)[1]
     assert not any("not known" in note for note in notes)
-    assert any("came late: eve 2 days as you say (−3.4)." in note for note in notes)
+    assert any("came late: eve 2 days (−3.4 for 2 days)." in note for note in notes)
 
 
 MOODLE = (
@@ -218,7 +223,8 @@ def test_moodles_worksheet_says_who_came_how_late_and_is_remembered(tmp_path):
     }
     assert made["ada"].penalty == pytest.approx(3.4) and made["bob"].total == 14
     assert not any("does not say by how much" in note for note in notes)
-    assert any("ada 2 days as Moodle says (−3.4), eve 1 day as Moodle" in one for one in notes)
+    late = "ada 1 day 2 hours (−3.4 for 2 days); eve 20 minutes 5 seconds (−1.7 for 1 day)."
+    assert any(f"2 submissions came late: {late}" in one for one in notes)
     again, _ = written(out)  # the list is kept
     assert again == made and (out / "class-lists" / "moodle.csv").read_bytes() == MOODLE.encode()
     with pytest.raises(tables.TableError):
@@ -229,7 +235,7 @@ def test_moodles_worksheet_says_who_came_how_late_and_is_remembered(tmp_path):
 @pytest.mark.parametrize(
     "row, says",
     [
-        ("adda,total,1,", "'adda' is no student of these results; the nearest are: ada"),
+        ("adda,total,1,", "'adda' is no student of these results; did you mean ada?"),
         (",total,1,", "the column student is empty"),
         ("ada,step,1,", "'step' is no question; there are step_time, balance"),
         ("ada,step_time,to 5,", "'to 5' is not within 0 to 4"),
@@ -259,8 +265,8 @@ def test_all_rows_that_cannot_be_meant_are_named_at_once(tmp_path):
     with pytest.raises(tables.TableError) as raised:
         grades.write(tmp_path, assignment(), CLASS)
     said = str(raised.value).split("\n")
-    assert len(said) == 11 and "row 2" in said[0] and "row 4" in said[1]
-    assert said[-1] == "5 more rows cannot be read."
+    assert len(said) == 12 and "row 2" in said[0] and "row 4" in said[1]
+    assert said[-2] == "5 more rows cannot be read." and said[-1].startswith("With --roster")
 
 
 def test_who_handed_in_nothing_has_no_grade_until_the_table_says_so(tmp_path):
@@ -277,6 +283,36 @@ def test_who_handed_in_nothing_has_no_grade_until_the_table_says_so(tmp_path):
     assert written(tmp_path)[0]["cyn"].excused
     adjusted(tmp_path, "*,missing,to 0,", "cyn,total,to 4,handed in on paper")
     assert written(tmp_path)[0]["cyn"].total == 4
+
+
+def test_a_lateness_that_results_of_before_hold_still_counts(tmp_path):
+    old = EVE | {"notices": ["It came late, as the file's name says."]}
+    adjusted(tmp_path, "*,late,10% a day,", "ada,late,3 hours,", "ada,extension,1 day,ill")
+    made, notes = written(tmp_path, [ADA, old])
+    assert made["eve"].total == pytest.approx(11.3)
+    assert any("ada 3 hours, within the extension of 1 day; eve" in note for note in notes)
+
+
+def test_a_table_of_another_class_is_said_to_be_one(tmp_path):
+    adjusted(tmp_path, "xan,total,1,", "yan,total,1,", "*,total,1,")
+    with pytest.raises(tables.TableError) as raised:
+        written(tmp_path)
+    assert str(raised.value).startswith("None of the 2 students in adjustments.csv is among")
+    adjusted(tmp_path, "xyz,total,1,", "ada,total,1,")
+    with pytest.raises(tables.TableError) as raised:
+        written(tmp_path)
+    assert "'xyz' is no student of these results.\nWith --roster" in str(raised.value)
+
+
+def test_a_zero_for_nothing_handed_in_is_no_result_of_the_class(tmp_path):
+    adjusted(tmp_path, "*,missing,to 0,")
+    nothing = ADA | {"student": "cy", "submission": "", "status": "missing"}
+    made, _ = written(tmp_path, [ADA, EVE, CYN, nothing])
+    assert made["cyn"].graded and stats.scores([*made.values()])[0] == [11, 13]
+    assert all(item.n == 2 for item in stats.items(assignment(), [*made.values()])[:-1])
+    report_page = (tmp_path / "report.html").read_text()
+    assert "<b>2</b><span>graded</span>" in report_page
+    assert "Some answers are missing" not in page(tmp_path, "cyn")
 
 
 def test_a_row_that_contradicts_another_is_named(tmp_path):

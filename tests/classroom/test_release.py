@@ -429,6 +429,7 @@ def test_a_judged_answer_is_judged_at_once(given, says, capsys):
     "arguments, says",
     [
         (["build", "rooflin"], "There is no assignment 'rooflin'; the nearest are roofline"),
+        (["build", "zzzzz"], "There is no assignment 'zzzzz'; there are advise, balance"),
         (["check", "roofline", "--variants", "0"], "1 to 200 variants can be checked; got 0."),
         (
             ["build", "roofline", "--no-pdf", "--students", "/none.csv"],

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from handful.nearest import nearest
+from handful.nearest import alike
 from handful.units import plural
 from handful_study.student import canonical
 
@@ -121,7 +121,6 @@ class Late:
     penalty: float
     reason: str = ""
     granted: str = ""
-    source: str = ""  # who says so, as words after the days
 
     @property
     def days(self) -> int:
@@ -148,6 +147,22 @@ class Late:
             f"−{plural(float(number(self.penalty)), 'point')}: {plural(self.days, 'day')} late"
             f"{beyond}{because}."
         )
+
+    @property
+    def told(self) -> str:
+        """Return for the teacher how late it came, and what counts of that.
+
+        >>> Late(1.25 * DAY, 0, 3).told, Late(3600, 2 * DAY, 0).told
+        ('1 day 6 hours (−3 for 2 days)', '1 hour, within the extension of 2 days')
+        >>> Late(None, 0, 2).told, Late(3 * DAY, 2 * DAY, 0).told
+        ('how late is not known (−2 for 1 day)', '3 days, 1 day beyond the extension of 2 days')
+        """
+        came = "how late is not known" if self.seconds is None else in_words(self.seconds)
+        if self.extension:
+            within = f"{plural(self.days, 'day')} beyond" if self.days else "within"
+            came += f", {within} the extension of {in_words(self.extension)}"
+        cost = f" (−{number(self.penalty)} for {plural(self.days, 'day')})" if self.penalty else ""
+        return came + cost
 
 
 @dataclass(frozen=True)
@@ -185,16 +200,14 @@ class Adjustments:
         possible : float
             All points of the assignment.
         """
-        source = "as the file's name says" if by is None else "as Moodle says"
         if student in self.late:
             late, by = self.late[student] > 0, self.late[student]
-            source = "as you say"
         if not late:
             return None
         # Of a delay of unknown length nobody knows whether it is within what all are granted.
         usual = self.extensions.get(EVERYBODY) if by is not None else None
         extension, granted = self.extensions.get(student, usual or (0.0, ""))
-        came = Late(by, extension, 0.0, granted=granted, source=source)
+        came = Late(by, extension, 0.0, granted=granted)
         if self.rule is None:
             return came
         penalty = round(self.rule.penalty(came.days, possible), 2)
@@ -222,6 +235,19 @@ def seconds(text: str) -> float | None:
         _float(many) * _UNITS[unit[0].lower()]
         for many, unit in re.findall(_PART, text, re.IGNORECASE)
     )
+
+
+def in_words(length: float) -> str:
+    """Return a length of time in the two largest units that it has.
+
+    >>> in_words(97_265), in_words(90), in_words(2 * DAY)
+    ('1 day 3 hours', '1 minute 30 seconds', '2 days')
+    """
+    found, left = [], round(length)
+    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
+        many, left = divmod(left, size)
+        found += [plural(many, unit)] if many else []
+    return " ".join(found[:2]) or "0 seconds"
 
 
 def amount(text: str, most: float, where: str) -> tuple[str, float]:
@@ -277,14 +303,23 @@ def read(
     known |= {canonical(student): student for student in students}
     table = _Table(assignment, known)
     wrong: list[str] = []
+    unknown, named = [], set()
     for row in tables.read(path, HEAD)[0]:
+        named |= {row["student"].strip()} - {"", EVERYBODY}
         try:
             table.add(row)
         except tables.TableError as error:
             wrong.append(str(error))
+            unknown += [row["student"].strip()] * isinstance(error, _UnknownStudentError)
+    if len(named) > 1 and named == set(unknown):
+        raise tables.TableError(
+            f"None of the {len(named)} students in {NAME} is among these results: is it, or the "
+            "class list, that of another class?"
+        )
     if wrong:
         more = [f"{len(wrong) - MOST_TOLD} more rows cannot be read."] * (len(wrong) > MOST_TOLD)
-        raise tables.TableError("\n".join([*wrong[:MOST_TOLD], *more]))
+        hint = ["With --roster, those who handed in nothing are among the results too."]
+        raise tables.TableError("\n".join([*wrong[:MOST_TOLD], *more, *hint * bool(unknown)]))
     return Adjustments(
         tuple(table.own.pop(EVERYBODY, [])),
         {student: tuple(changes) for student, changes in table.own.items()},
@@ -293,6 +328,10 @@ def read(
         table.extensions,
         table.missing,
     )
+
+
+class _UnknownStudentError(tables.TableError):
+    """A row about somebody who has no result."""
 
 
 class _Table:
@@ -371,11 +410,9 @@ def _student(cell: str, known: Mapping[str, str], where: str) -> str:
             f"{where}: the column student is empty; write an id, or {EVERYBODY} for everybody."
         )
     if canonical(name) not in known:
-        near = f"; the nearest are: {nearest(name, dict.fromkeys(known.values()))}" if known else ""
-        raise tables.TableError(
-            f"{where}: {name[:60]!r} is no student of these results{near}.  With --roster, those "
-            "who handed in nothing are among them too."
-        )
+        near = alike(name, dict.fromkeys(known.values()))
+        meant = f"; did you mean {' or '.join(near)}?" if near else "."
+        raise _UnknownStudentError(f"{where}: {name[:60]!r} is no student of these results{meant}")
     return known[canonical(name)]
 
 

@@ -19,7 +19,7 @@ from .adjustments import TOTAL, Adjustments
 from .class_lists import listed_as
 from .rubric import Line
 from .student_grade import Grade, question_points, with_change
-from .submissions import CAME_LATE
+from .submissions import says_late
 
 STATUSES = ("ok", "wrong", "missing", "error", "timeout", "killed", "ungradable")
 NOTHING_CHANGED = Adjustments()
@@ -87,7 +87,7 @@ def gather(
         student = result["student"]
         grade = Grade(result, tuple(own.get(student, ())))
         by = adjustments.late_in((listed_as(listed, student) or {}).get("status", ""))
-        late = by is not None or CAME_LATE in result["notices"]
+        late = by is not None or any(map(says_late, result["notices"]))
         if grade.handed_in:
             grade = replace(grade, late=adjusted.lateness(student, late, by, grade.possible))
         for change in adjusted.of(student, grade.handed_in):
@@ -157,15 +157,18 @@ def write(
     notes += lms.lists_say(folder, assignment, grades, listed)
     whole = with_results(grades, each)
     lms.write(folder / "lms", assignment, grades, whole, listed, partial)
-    waits = sum(grade.graded and bool(grade.waiting) for grade in grades)
+    waits = [grade.student for grade in grades if grade.graded and grade.waiting]
     if waits:
-        waiting = f"{waits} of {plural(len(grades), 'student')} {'waits' if waits == 1 else 'wait'}"
+        many = f"{len(waits)} of {plural(len(grades), 'student')}"
         how = (
             "the files for an LMS have the points so far"
             if partial
             else f"in the files for an LMS the grade stays empty until {rubric.NAME} is filled"
         )
-        notes.append(f"{waiting} for points by rubric; {how}.")
+        notes.append(
+            f"{many} {'waits' if len(waits) == 1 else 'wait'} for points by rubric "
+            f"({few(waits)}); {how}."
+        )
     return grades, notes
 
 
@@ -194,13 +197,9 @@ def _late_notes(grades: Sequence[Grade], adjusted: Adjustments) -> list[str]:
     late = [(grade, grade.late) for grade in grades if grade.late]
     if not late:
         return []
-    told = [
-        f"{grade.student} {plural(came.days, 'day')} {came.source}"
-        + (f" (−{number(grade.penalty)})" if grade.penalty else "")
-        for grade, came in late
-    ]
+    told = [f"{grade.student} {came.told}" for grade, came in late]
     notes = [
-        f"{plural(len(late), 'submission')} came late: {', '.join(told[:20])}"
+        f"{plural(len(late), 'submission')} came late: {'; '.join(told[:20])}"
         f"{' …' if len(told) > 20 else ''}."
     ]
     if adjusted.rule is None:
@@ -211,7 +210,7 @@ def _late_notes(grades: Sequence[Grade], adjusted: Adjustments) -> list[str]:
     elif unknown := [grade.student for grade, came in late if came.seconds is None]:
         granted = any(came.seconds is None and came.extension for _, came in late)
         notes.append(
-            f"How late is not known of {few(unknown)}, whose file's name says only that it was; "
+            f"How late {few(unknown)} came is not known: a download of Canvas says only LATE; "
             f"one day is counted{', or none within an extension' if granted else ''}.  A row such "
             f"as {unknown[0]},late,2 days in {adjustments.NAME} says more."
         )

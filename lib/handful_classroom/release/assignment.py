@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from handful.nearest import nearest
+from handful.nearest import alike, nearest
 from handful_study.source import Entry, SourceError, anchors, fields, folder
 
 from .cells import Piece, bound, cut, imported, parse, split
@@ -216,6 +216,8 @@ def assignment(name: str) -> Assignment:
         )
     if name not in _names():
         raise SourceError(
-            f"There is no assignment {name!r}; the nearest are {nearest(name, _names())}."
+            f"There is no assignment {name!r}; there are {', '.join(_names())}."
+            if not (near := alike(name, _names()))
+            else f"There is no assignment {name!r}; the nearest are {', '.join(near)}."
         )
     return _read_named(name)
