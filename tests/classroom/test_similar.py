@@ -435,7 +435,11 @@ def test_what_many_wrote_is_the_task_s_and_the_same_throughout_is_listed():
         and made.common
         and [len(group) for group in made.groups] == [20]
         and made.short == 20
+        and made.compared == 0
     )
+    text = page(some)
+    assert "0 submissions were compared, each with each.  Not compared: 20 submissions" in text
+    assert "the same code and the same written answers" in text
 
 
 def test_written_answers_are_compared_as_well():
@@ -549,15 +553,16 @@ def test_files_that_are_no_notebook_are_counted_and_stop_nothing():
         Submission("cy", "x", b"{"),
         Submission("di", "x", None),
         Submission("eve", "x", b"[" * 100_000),
+        Submission("fay", "x.pdf", None, refused="No notebook was handed in."),
     ]
     told = []
     made = similar.find(some, GIVEN, progress=told.append)
     assert (
-        made.unread == ("cy", "eve")
+        made.unread == ("cy", "eve", "fay")
         and made.nothing == 1
         and made.compared == 2
         and len(made.pairs) == 1
-        and told == [1, 2, 3, 4, 5]
+        and told == [1, 2, 3, 4, 5, 6]
     )
 
 
@@ -707,7 +712,7 @@ def test_the_command_finds_the_copy_among_the_book_s_own_notebooks(tmp_path, cap
     told = json.loads(capsys.readouterr().out)
     assert (
         [(pair["left"], pair["right"]) for pair in told["pairs"]] == [("ada", "ben")]
-        and told["compared"] == 4
+        and told["compared"] == 3
         and told["not_compared"] == 1
     )
     assert "ada and ben" in page.read_text() and "Similarity is no proof" in page.read_text()

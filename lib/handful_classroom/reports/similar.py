@@ -71,8 +71,8 @@ class Pair:
 class Found:
     """The outcome of a search.
 
-    The members of each of `groups` wrote the same throughout; `short` have too little of their own
-    to be compared.
+    `compared` were compared with each other; `short` have too little of their own for that.  The
+    members of each of `groups` wrote the same throughout, code and answers.
     """
 
     compared: int
@@ -169,7 +169,9 @@ def find(
     unread, nothing = [], 0
     for done, one in enumerate(submissions, 1):
         try:
-            if one.data is None:
+            if one.refused:
+                unread.append(one.student)
+            elif one.data is None:
                 nothing += 1
             else:
                 with within(READING_SECONDS):
@@ -205,7 +207,7 @@ def find(
             )
     pairs.sort(key=lambda pair: (-pair.share, -pair.shared, pair.left, pair.right))
     return Found(
-        len(students),
+        len(long),
         tuple(pairs[:MOST_PAIRS]),
         max(0, len(pairs) - MOST_PAIRS),
         groups,
@@ -217,7 +219,7 @@ def find(
 
 
 def _groups(students: Sequence[str], sets: Sequence[np.ndarray]) -> tuple[tuple[str, ...], ...]:
-    """Return groups of students whose own code is the same throughout, the largest first.
+    """Return groups of students whose code and answers are all the same, the largest first.
 
     What many of the class wrote counts here, too.
     """

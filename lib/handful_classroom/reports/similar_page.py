@@ -93,8 +93,8 @@ def page_of(
 def _how(found: Found, share: float) -> str:
     whose = "its" if found.short == 1 else "their"
     left_out = [
-        f"{plural(found.short, 'submission')} with too little of {whose} own (fewer than {FEWEST} "
-        "runs)"
+        f"{plural(found.short, 'submission')} with too little of {whose} own, beside what many "
+        f"wrote (fewer than {FEWEST} runs)"
         if found.short
         else "",
         f"{found.nothing:,} where nothing was handed in" if found.nothing else "",
@@ -104,7 +104,7 @@ def _how(found: Found, share: float) -> str:
     small = (
         "  In a class this small it cannot be told what everybody writes; expect right answers to "
         "resemble each other."
-        if found.compared < 16
+        if found.compared + found.short < 16
         else ""
     )
     return (
@@ -112,7 +112,8 @@ def _how(found: Found, share: float) -> str:
         f"compared, each with each.{missing}{small}</p>\n"
         "<details><summary>How it was compared</summary><p>Cells as they were released are taken "
         "out, and so are comments, docstrings "
-        "and layout; names that a student may choose are alike.  What is left is cut into runs "
+        "and layout; names that a student may choose are alike.  Written answers count, word for "
+        "word.  What is left is cut into runs "
         f"of {K} tokens within each cell, so that "
         "the order of cells does not count.  Runs of the released notebook are left out, and so "
         f"are {len(found.common):,} that more "
@@ -135,7 +136,7 @@ def _groups(found: Found) -> str:
     rows = [(f"{len(group):,}", names(group)) for group in found.groups[:100]]
     return (
         "<h2>The same throughout</h2>\n<p>Names, comments, layout and the order of cells aside, "
-        "these handed in the same code.  "
+        "these handed in the same code and the same written answers.  "
         "Where a task has one obvious solution, that happens by itself.</p>\n"
         + table(("Students", "Who"), rows)
     )
