@@ -465,6 +465,29 @@ def test_a_roster_says_who_handed_in_nothing(tmp_path, text, files, ids):
         assert found["stranger"].notice == ("This student is not on the roster.",)
 
 
+def test_a_folder_that_holds_no_class_is_said_to_be_none(tmp_path):
+    results = tree(tmp_path / "results", {"class.json": b"{}", "results/a.json": b"{}"})
+    built = {"teacher/editions/r-1.md": b"", "teacher/s.ipynb": b"", "release/r.ipynb": b""}
+    names = [f"lovelaceada_{i}_{i}_roofline.ipynb" for i in (12, 13)]
+    canvas = tree(tmp_path / "downloads", {"gradebook.csv": b"", "feedback.zip": b"no zip"})
+    zipped(canvas / "submissions.zip", dict.fromkeys(names, b""))
+    plain = tree(tmp_path / "plain", {"list.csv": b""})
+    zipped(plain / "all.zip", {f"s{i}.ipynb": b"" for i in range(10)})
+    for folder, why in (
+        (results, "holds results"),
+        (tree(tmp_path / "built", built), "is what 'handful assign build' made"),
+        (canvas, f"in a zip; name {canvas / 'submissions.zip'}."),
+        (plain, f"in a zip; name {plain / 'all.zip'}."),
+    ):
+        with pytest.raises(SubmissionError) as raised:
+            students(folder)
+        assert why in str(raised.value) and raised.value.exit_code == 2
+    # Students may zip what they hand in, with more than one notebook in it.
+    own = tree(tmp_path / "own", {"ben.pdf": b""})
+    zipped(own / "ada.zip", {"roofline.ipynb": b"", "roofline-2.ipynb": b"", "try.ipynb": b""})
+    assert set(students(own)) == {"ada", "ben"}
+
+
 def test_two_files_of_one_student_on_the_roster_are_one_submission(tmp_path):
     root = tree(tmp_path / "class", {"ada.ipynb": b"1", "lovelaceada_12_5_roofline.ipynb": b"2"})
     (tmp_path / "r.csv").write_text(CANVAS)

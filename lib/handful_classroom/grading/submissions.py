@@ -46,6 +46,7 @@ MOST_FILES = 200_000  # of one class
 MOST_DIRECTORY = 100_000_000  # bytes of a zip's own list of files
 MOST_PACKED = 200  # a file in a zip, large as that, may be so many times its packed size
 DEEPEST = 6
+A_CLASS = 10  # notebooks: nobody hands in so many for one assignment
 CAME_LATE = "It came late."
 LONGEST_NAME = 120
 MOST_READ = (
@@ -352,7 +353,10 @@ def _files(path: Path, listed=None):
     except OSError as error:
         raise SubmissionError(f"{shown(str(path))} cannot be read: {error.strerror}.") from None
     if stat.S_ISDIR(kind):
-        yield list(_folder(path, ()))
+        files = list(_folder(path, ()))
+        if why := _no_class(path, files):
+            raise SubmissionError(f"{shown(str(path))} {why}.")
+        yield files
     elif path.suffix.lower() == ".zip":
         name = shown(str(path))
         try:
@@ -366,6 +370,30 @@ def _files(path: Path, listed=None):
         yield [File((path.name,), partial(_load, path))]
     else:
         raise SubmissionError(f"{shown(str(path))} is neither a folder, nor a zip, nor a notebook.")
+
+
+def _no_class(path: Path, files: list[File]) -> str:
+    """Return why a folder is none of submissions: another of ours, or with a download in a zip."""
+    if (path / "class.json").is_file() and (path / "results").is_dir():
+        return "holds results; name the folder or the zip of what students handed in"
+    if (path / "teacher" / "editions").is_dir() and (path / "release").is_dir():
+        return "is what 'handful assign build' made; name what students handed in"
+    if any(file.path[-1].lower().endswith(".ipynb") for file in files):
+        return ""
+    zips = [path / file.path[0] for file in files if file.path[0].lower().endswith(".zip")]
+    whole = [shown(str(one)) for one in zips if one.is_file() and _of_a_class(one)]
+    return f"holds no notebook, but a class in a zip; name {' or '.join(whole)}" if whole else ""
+
+
+def _of_a_class(path: Path) -> bool:
+    """Return whether a zip is a platform's download, or has more notebooks than one student has."""
+    try:
+        with path.open("rb") as file, _archive(file, path.name) as archive:
+            found = [one.path for one in _zipped(archive, path.name, path.stat().st_size)]
+    except (OSError, SubmissionError):
+        return False
+    notebooks = [one for one in found if one[-1].lower().endswith(".ipynb")]
+    return len(notebooks) >= A_CLASS or (len(notebooks) > 1 and form(notebooks) != "plain")
 
 
 def _folder(root: Path, within: tuple[str, ...], count: list[int] | None = None) -> Iterator[File]:
