@@ -86,7 +86,7 @@ def test_a_change_shows_in_table_feedback_and_lms(tmp_path):
     made, _ = written(tmp_path)
     assert made["ada"].total == 11 + 1 - 0.5
     row = table(tmp_path)["ada"]
-    assert (row["points"], row["adjusted"], row["late"], row["total"]) == ("11", "0.5", "", "11.5")
+    assert (row["checks"], row["adjusted"], row["late"], row["total"]) == ("11", "0.5", "", "11.5")
     assert row["step_time"] == "3"
     assert "step_time: +1 point: the third call was right." in row["adjustments"]
     canvas, moodle, found = lms(tmp_path)
@@ -537,6 +537,13 @@ def test_who_lost_points_comes_first_and_all_are_in_a_table(tmp_path):
     adjusted(tmp_path, "*,total,2,")
     [note] = [one for one in written(tmp_path, fewer)[1] if "since the last time" in one]
     assert "out of 16 points, which were 17:" in note
+    # Written before, when the column had another name.
+    kept = tmp_path / ".grades-written.csv"
+    kept.write_bytes(kept.read_bytes().replace(b"total,possible,", b"total,out of,"))
+    (tmp_path / "grades.csv").write_bytes(kept.read_bytes())
+    adjusted(tmp_path, "*,total,1,")
+    [note] = [one for one in written(tmp_path, fewer)[1] if "since the last time" in one]
+    assert "out of" not in note
 
 
 def test_who_is_on_the_class_list_and_in_no_result_is_named(tmp_path):

@@ -230,14 +230,13 @@ def test_the_table_of_grades_has_every_number(tmp_path):
     assert list(rows[0]) == [
         "student",
         "status",
-        "points",
-        "possible",
-        "waiting",
-        "rubric points",
+        "checks",
+        "rubric",
         "adjusted",
         "late",
         "total",
-        "out of",
+        "possible",
+        "waiting",
         *assignment().questions,
         "misconceptions",
         "notices",
@@ -252,10 +251,9 @@ def test_the_table_of_grades_has_every_number(tmp_path):
             one["submission"],
         )
         assert (
-            float(row["points"] or 0) == one["points"]
-            and bool(row["points"]) == bool(one["questions"])
-            and float(row["possible"]) == 13
-            and float(row["out of"]) == 17
+            float(row["checks"] or 0) == one["points"]
+            and bool(row["checks"]) == bool(one["questions"])
+            and float(row["possible"]) == 17
         )
         for part in one["questions"]:
             assert row[part["name"]] == (
@@ -409,11 +407,15 @@ def test_gradescope_gets_a_file_for_each_student(tmp_path):
 
 def test_the_json_says_what_the_table_says(tmp_path):
     grades.write(tmp_path, assignment(), CLASS)
-    found = json.loads((tmp_path / "lms" / "grades.json").read_bytes())
+    text = (tmp_path / "lms" / "grades.json").read_bytes()
+    assert b"-0.0" not in text
+    found = json.loads(text)
     assert found["possible"] == 17
     for one, row in zip(found["grades"], read(tmp_path / "grades.csv"), strict=True):
         assert (
             one["student"] == row["student"]
+            and float(row["checks"] or 0) == one["checks"]
+            and float(row["possible"]) == one["possible"] == 17
             and ("" if one["total"] is None else html_report.number(one["total"])) == row["total"]
             and one["final"]
             == (one["waiting"] == 0 and row["status"] != "ungradable" and one["submission"] != "")
@@ -475,9 +477,9 @@ def test_filled_points_are_read_back_added_and_kept(tmp_path, delimiter, encodin
     for one in made:
         assert one.rubric == 1.5 * len(one.lines) and one.waiting == 0
     for row in read(tmp_path / "grades.csv"):
-        if row["rubric points"]:
+        if row["rubric"]:
             assert (
-                float(row["total"]) == pytest.approx(float(before[row["student"]]["points"]) + 3)
+                float(row["total"]) == pytest.approx(float(before[row["student"]]["checks"]) + 3)
                 and row["why"] == "3"
                 and row["waiting"] == "0"
             )

@@ -304,21 +304,23 @@ def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
 def as_table(
     assignment, grades: Iterable[Grade], listed: Mapping[str, Mapping[str, str]] = {}
 ) -> bytes:
-    """Return grades.csv, for a spreadsheet; with names where a class list has them."""
+    """Return grades.csv, for a spreadsheet; with names where a class list has them.
+
+    A total is the sum of checks, rubric, adjusted and late, as far as each is there.
+    """
     names = list(assignment.questions)
     called = any(class_lists.full_name(row) for row in listed.values())
     head = [
         "student",
         *(["name"] if called else []),
         "status",
-        "points",
-        "possible",
-        "waiting",
-        "rubric points",
+        "checks",
+        "rubric",
         "adjusted",
         "late",
         "total",
-        "out of",
+        "possible",
+        "waiting",
         *names,
         "misconceptions",
         "notices",
@@ -337,13 +339,12 @@ def as_table(
             *([class_lists.full_name(listed_as(listed, grade.student) or {})] * called),
             result["status"],
             number(grade.points) if result["questions"] else "",
-            number(result["possible"]),
-            number(grade.waiting),
             number(grade.rubric) if grade.lines else "",
             grade.adjusted or "",
             -grade.penalty or "",
             "excused" if grade.excused else number(grade.total) if grade.graded else "",
             number(grade.possible),
+            number(grade.waiting),
             *("" if value is None else number(value) for value in each),
             "; ".join(misconceptions),
             tables.one_line("; ".join(map(str, result["notices"]))),

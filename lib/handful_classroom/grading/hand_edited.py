@@ -67,7 +67,9 @@ def _totals(path: Path) -> tuple[dict[str, str], set[str]]:
     except tables.TableError:
         rows = []
     totals = {row["student"]: row["total"] for row in rows}
-    return totals, {row["out of"] for row in rows if row.get("out of")}
+    # Tables of before had another column `possible`, of the checks alone, and `out of` for this.
+    possible = {row.get("out of") or row.get("possible") or "" for row in rows}
+    return totals, possible - {""}
 
 
 def _totals_that_changed(

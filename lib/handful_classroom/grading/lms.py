@@ -262,7 +262,7 @@ def _for_programs(grade: Grade, listed: Mapping[str, Mapping[str, str]]) -> dict
         "student": grade.student,
         "status": grade.result["status"],
         "says": grade.says,
-        "points": grade.points,
+        "checks": grade.points,
         "rubric": grade.rubric,
         "waiting": grade.waiting,
         "total": grade.total if grade.graded else None,
@@ -271,7 +271,7 @@ def _for_programs(grade: Grade, listed: Mapping[str, Mapping[str, str]]) -> dict
         "canvas_id": (listed_as(listed, grade.student) or {}).get("id", ""),
         "excused": grade.excused,
         "adjusted": grade.adjusted,
-        "late": -grade.penalty,
+        "late": -grade.penalty or 0.0,  # not -0.0
         "adjustments": grade.notes,
         "questions": {
             part["name"]: question_points(grade, part["name"]) for part in grade.result["questions"]

@@ -121,7 +121,7 @@ class Grade:
     @property
     def adjusted(self) -> float:
         """Return what the teacher's changes come to, without lateness."""
-        return round(self.total + self.penalty - self.points - self.rubric, 2)
+        return round(self.total + self.penalty - self.points - self.rubric, 2) + 0.0  # not -0.0
 
     @property
     def possible(self) -> float:
