@@ -181,13 +181,15 @@ def _build(options) -> None:
     if options.students:
         from .grading.roster import Roster
 
-        students = folders(Roster.read(options.students).students)
+        roster = Roster.read(options.students)
+        students = folders(roster.students)
         for done, (student, name) in enumerate(students.items(), 1):
             write(
                 out / "release" / name / f"{found.name}.ipynb",
                 notebooks.text(notebooks.notebook(found, student, install=options.install)),
             )
             count(done, len(students), "notebooks")
+        say(roster.says)
     else:
         write(
             out / "release" / f"{found.name}.ipynb",

@@ -133,8 +133,10 @@ def _grade(options) -> None:
         *unread,
         *roster_notes,
         *_another_source(assignment, *before),
+        *([roster.says] if roster and options.roster else []),
         *_strangers(graded, roster),
-        *_notes(graded, signed=bool(secret)),
+        *_notes(graded),
+        *_unsigned(folder),
         *reported,
     ]
     if options.json:
@@ -335,7 +337,24 @@ def _earlier(assignment, paths: list[str]) -> tuple[list[str], list[str]]:
     return texts, notes
 
 
-def _notes(graded, signed: bool) -> list[str]:
+def _unsigned(folder: Path) -> list[str]:
+    """Return which results are not signed; a key may have been forgotten once."""
+    from .grading import store
+    from .tables import few
+
+    results = store.results(folder)
+    who = [one["student"] for one in results if not one.get("signature")]
+    if not who:
+        return []
+    if len(who) == len(results):
+        return ["The results are not signed; --key FILE signs them."]
+    return [
+        f"{len(who)} of {len(results)} results {'is' if len(who) == 1 else 'are'} not signed, and "
+        f"the others are: {few(who)}.  The same command with --key FILE signs what it grades."
+    ]
+
+
+def _notes(graded) -> list[str]:
     """Return what the teacher should know, in sentences."""
     before = (
         "1 was graded before and left as it is."
@@ -355,7 +374,7 @@ def _notes(graded, signed: bool) -> list[str]:
         for name, who in sorted(graded.claims.items())
     ]
     notes += [f"{student}: {says}." for student, says in sorted(graded.faults.items())]
-    return notes + ([] if signed else ["The results are not signed; --key FILE signs them."])
+    return notes
 
 
 def _roster_file(folder: Path, named: str | None) -> tuple[Path | None, list[str]]:

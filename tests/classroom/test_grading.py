@@ -302,10 +302,15 @@ def test_results_are_signed_and_a_change_is_noticed(tmp_path, capsys):
         run("grade", one, "--assignment", "roofline", "-o", out, "--key", key, "--jobs", "1") == 0
     )  # what is not as signed is graded again
     assert "1 was graded before" in capsys.readouterr().err and path.read_bytes() == genuine
+    (tmp_path / "s03.ipynb").write_bytes(hand("s03"))
+    late = ("grade", tmp_path / "s03.ipynb", "--assignment", "roofline", "-o", out, "--jobs", "1")
+    assert run(*late) == 0
+    assert "1 of 3 results is not signed, and the others are: s03." in capsys.readouterr().err
+    assert run(*late, "--key", key) == 0 and "not signed" not in capsys.readouterr().err
     run("key", tmp_path / "other")
     assert (
         run("verify", out, "--key", tmp_path / "other") == 1
-        and "2 cannot be trusted" in capsys.readouterr().err
+        and "3 cannot be trusted" in capsys.readouterr().err
     )
     (tmp_path / "bad").write_text("not a key")
     assert (
@@ -342,7 +347,9 @@ def test_the_command_tells_what_it_did(tmp_path, capsys):
     told = json.loads(out)
     assert told["statuses"] == {"missing": 1, "ok": 1} and told["before"] == 0
     assert "Graded 2 of 2" in err
-    assert any("not signed" in note for note in told["notes"])
+    assert any("The results are not signed" in note for note in told["notes"])
+    says = "Students' ids are those in the roster's column 'student', such as 's01'."
+    assert says in told["notes"]
 
 
 @pytest.mark.parametrize(

@@ -346,6 +346,7 @@ def test_list_check_and_build(tmp_path, capsys):
         "teacher/roofline-solution.ipynb",
         "teacher/rubric.md",
     ]
+    assert "those in the roster's column 'student', such as 'ada'." in capsys.readouterr().err
     made = json.loads((tmp_path / "out/release/_grace/roofline.ipynb").read_text())
     assert made["metadata"]["handful"]["student"] == "../grace"
     assert "max(read" in (tmp_path / "out/teacher/roofline-solution.ipynb").read_text()

@@ -51,13 +51,15 @@ class Roster:
 
     A name that means more than one student has None.
 
-    `ids` and `called` have canonical forms, `spelled` the ids as they stand in the roster.
+    `ids` and `called` have canonical forms, `spelled` the ids as they stand in the roster;
+    `columns` are those that `students` were taken from.
     """
 
     students: tuple[str, ...]
     ids: dict[str, str | None]
     called: dict[str, str | None]
     spelled: frozenset[str] = frozenset()
+    columns: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, path: str | Path) -> Roster:
@@ -93,11 +95,14 @@ class Roster:
         known: dict[str, str | None] = {}
         called: dict[str, str | None] = {}
         spelled: set[str] = set()
+        used: set[str] = set()  # columns of ids
         for line, row in enumerate(rows, 2):
             cells = {columns[i]: cell.strip() for i, cell in enumerate(row) if i in columns}
-            student = shown(next((cells[column] for column in ids if cells.get(column)), ""))
+            own = next((column for column in ids if cells.get(column)), "")
+            student = shown(cells.get(own, ""))
             if not student or _of_canvas(cells):
                 continue
+            used.add(own)
             if (other := students.get(_key(student))) is not None:
                 raise SubmissionError(_twice(name, student, other, line))
             students[_key(student)] = student
@@ -106,7 +111,20 @@ class Roster:
             for names, found in ((known, set(map(_key, numbers))), (called, _spellings(cells))):
                 for one in found:
                     names[one] = None if names.get(one, student) != student else student
-        return cls(tuple(students.values()), known, called, frozenset(spelled))
+        heads = tuple(head[i].strip() for i in sorted(columns) if columns[i] in used)
+        return cls(tuple(students.values()), known, called, frozenset(spelled), heads)
+
+    @property
+    def says(self) -> str:
+        r"""Return which column has the ids of students, in a sentence.
+
+        >>> Roster.of('Student,ID,SIS Login ID,Section\n"L, Ada",7,ada,Mo\n').says
+        "Students' ids are those in the roster's column 'SIS Login ID', such as 'ada'."
+        """
+        if not self.students:
+            return "The roster names no student."
+        columns = f"column{'s' * (len(self.columns) > 1)} {' and '.join(map(repr, self.columns))}"
+        return f"Students' ids are those in the roster's {columns}, such as {self.students[0]!r}."
 
     def find(self, name: str) -> str | None:
         """Return the student with that id, else with that name."""
