@@ -114,6 +114,53 @@ def test_who_is_excused_has_no_grade_and_is_told_so(tmp_path):
     assert "No grade yet" not in page(tmp_path, "cyn") and "No grade yet" in page(tmp_path, "dan")
 
 
+def test_who_is_excused_from_a_question_is_graded_by_the_others_out_of_all_points(tmp_path):
+    adjusted(tmp_path, "bob,why,excused,was ill", "bob,total,1,", "ada,step_time,excused,")
+    made, notes = written(tmp_path)
+    # Bob has all 13 of the other points, and nothing waits; ada 9 of the other 13 out of 17.
+    assert (made["bob"].total, made["bob"].possible, made["bob"].waiting) == (18, 17, 0)
+    assert made["bob"].final and made["ada"].total == pytest.approx(9 * 17 / 13, abs=0.005)
+    canvas, moodle, found = lms(tmp_path)
+    assert canvas["bob"] == "18" and found["bob"]["questions"]["why"] is None
+    says = "why is excused; the other questions count for all 17 points."
+    assert says in moodle["bob"][1] and "why: Excused: was ill." in moodle["bob"][1]
+    assert says in page(tmp_path, "bob") and "Your teacher: Excused: was ill." in page(
+        tmp_path, "bob"
+    )
+    row = table(tmp_path)["bob"]
+    assert (row["why"], row["total"]) == ("excused", "18")
+    parts = [float(row[name] or 0) for name in ("checks", "rubric", "adjusted", "late")]
+    assert sum(parts) == pytest.approx(18)
+    scope = json.loads((tmp_path / "lms" / "gradescope" / "bob" / "results.json").read_text())
+    assert scope["score"] == 18 and "why" not in [one["name"] for one in scope["tests"]]
+    assert "Waits for your teacher" not in scope["output"]
+    assert not [note for note in notes if "does not count" in note]
+
+
+def test_everybody_is_excused_from_a_question_but_who_has_a_row(tmp_path):
+    adjusted(tmp_path, "*,step_time,excused,it was flawed", "ada,step_time,to 4,solved it")
+    made, _ = written(tmp_path)
+    assert made["ada"].total == 13 and made["ada"].left_out == set()
+    assert made["eve"].total == pytest.approx(9 * 17 / 13, abs=0.005)
+    assert made["eve"].left_out == {"step_time"}
+    # What still waits counts more, too: 9 of 9 points are there, and 4 wait, out of 17.
+    assert made["bob"].waiting == pytest.approx(4 * 17 / 13, abs=0.005)
+    assert made["bob"].total == pytest.approx(9 * 17 / 13, abs=0.005)
+
+
+def test_an_excuse_that_leaves_nothing_is_said_not_to_count(tmp_path):
+    names = [part["name"] for part in ADA["questions"]]
+    adjusted(tmp_path, *(f"ada,{name},excused," for name in names), "bob,balance,excused,x")
+    with (tmp_path / "adjustments.csv").open("a") as file:
+        file.write("bob,balance,1,y\r\ncyn,balance,excused,\r\n*,missing,to 0,\r\n")
+    made, notes = written(tmp_path)
+    said = "\n".join(notes)
+    assert "no question is left; write total,excused" in said
+    assert "does not count: balance of bob is excused" in said
+    assert "nothing of cyn's was graded question by question" in said
+    assert made["ada"].graded and math.isfinite(made["ada"].total) and made["cyn"].total == 0
+
+
 def test_a_total_that_is_set_stands_whatever_waits_or_came_late(tmp_path):
     adjusted(
         tmp_path,
@@ -241,7 +288,7 @@ def test_moodles_worksheet_says_who_came_how_late_and_is_remembered(tmp_path):
         ("ada,step_time,to 5,", "'to 5' is not within 0 to 4"),
         ("ada,total,to 35,", "'to 35' is not within 0 to 34"),
         ("ada,step_time,some,", "'some' is no change of points; write 2 to add two"),
-        ("ada,step_time,excused,", "'excused' is no change of points"),
+        ("ada,step_time,pardoned,", "'to 3' to set them, or excused"),
         ("ada,late,soon,", "'soon' is no length of time; write such as '2 days'"),
         ("*,late,0.1 a day,", "'0.1 a day' is no rule for late work"),
         ("ada,missing,to 0,", "the question missing is for everybody"),

@@ -61,8 +61,8 @@ class Change:
 
     @property
     def order(self) -> tuple[bool, bool]:
-        """Return what comes first: questions before the total, and what is set before the rest."""
-        return self.question == TOTAL, self.kind != "set"
+        """Return what comes first: questions before the total, and what is added last."""
+        return self.question == TOTAL, self.kind == "add"
 
     @property
     def says(self) -> str:
@@ -179,11 +179,12 @@ class Adjustments:
     def of(self, student: str, handed_in: bool = True) -> tuple[Change, ...]:
         """Return the changes for a student: what is set first, a student's own before all's."""
         own = self.own.get(student, ())
-        if self.missing and not handed_in and not any(one.kind != "add" for one in own):
-            own = (*own, self.missing)
-        sets = {change.question for change in own if change.kind == "set"}
+        fixed = {change.question for change in own if change.kind != "add"}
+        all_excused = any((one.question, one.kind) == (TOTAL, "excused") for one in self.everybody)
+        if self.missing and not handed_in and TOTAL not in fixed and not all_excused:
+            own, fixed = (*own, self.missing), {*fixed, TOTAL}
         everybody = [
-            one for one in self.everybody if not (one.kind == "set" and one.question in sets)
+            one for one in self.everybody if one.kind == "add" or one.question not in fixed
         ]
         # Questions before the total, so that a total that falls to 0 has all of them in it.
         return tuple(sorted((*everybody, *own), key=lambda change: change.order))
@@ -262,7 +263,7 @@ def amount(text: str, most: float, where: str) -> tuple[str, float]:
     if not found:
         raise tables.TableError(
             f"{where}, column points: {text.strip()[:40]!r} is no change of points; write 2 to add "
-            "two, -1 to take one, or 'to 3' to set them."
+            "two, -1 to take one, 'to 3' to set them, or excused."
         )
     points = _float(found[2])
     if not found[1]:
@@ -426,7 +427,7 @@ def _change(row: Mapping[str, str], student: str, assignment, where: str) -> Cha
             f"{', '.join([*assignment.questions, TOTAL, LATE, EXTENSION, MISSING])}."
         )
     everybody = student == EVERYBODY
-    if name == TOTAL and row["points"].strip().lower() == "excused":
+    if row["points"].strip().lower() == "excused":
         return Change(name, "excused", 0.0, _reason(row), row[""], everybody)
     # A total may go above full points, as a bonus, but hardly to the double.
     most = 2 * _possible(assignment) if name == TOTAL else float(assignment.questions[name].points)

@@ -333,7 +333,9 @@ def as_table(
         misconceptions = [
             f"{part['name']}: {part['turn']}" for part in result["questions"] if part.get("turn")
         ]
-        each = (question_points(grade, name) for name in names)
+        each = (
+            "excused" if name in grade.left_out else question_points(grade, name) for name in names
+        )
         return [
             grade.student,
             *([class_lists.full_name(listed_as(listed, grade.student) or {})] * called),
@@ -345,7 +347,7 @@ def as_table(
             "excused" if grade.excused else number(grade.total) if grade.graded else "",
             number(grade.possible),
             number(grade.waiting),
-            *("" if value is None else number(value) for value in each),
+            *(one if isinstance(one, str) else "" if one is None else number(one) for one in each),
             "; ".join(misconceptions),
             tables.one_line("; ".join(map(str, result["notices"]))),
             " ".join(f"{TOTAL}: {note}" if note[:1] in "+−" else note for note in grade.notes),

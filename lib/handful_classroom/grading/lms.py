@@ -27,7 +27,7 @@ from ..html_report import file_name, number
 from ..tables import few
 from . import class_lists
 from .class_lists import listed_as
-from .student_grade import Grade, question_points, question_says
+from .student_grade import Grade, most, question_points, question_says
 
 # Columns of Moodle's grading worksheet, as it writes them: Grade, and those that name or describe.
 WORKSHEET = {
@@ -203,12 +203,12 @@ def gradescope(grade: Grade) -> bytes:
     tests, waiting = [], []
     for part in result["questions"]:
         points = question_points(grade, part["name"])
+        if part["name"] in grade.left_out:
+            continue
         if points is None:
             waiting.append(part["asks"])
             continue
-        possible = float(part["possible"]) or sum(
-            line.possible for line in grade.lines if line.question == part["name"]
-        )
+        possible = most(grade, part)
         tests.append(
             {
                 "name": part["name"],
@@ -341,8 +341,8 @@ def lists_say(
             f"Canvas has {assignment.title} with {theirs_possible} points, and {assignment.name} "
             f"has {number(_possible(assignment))}: change it there before you import."
         )
-    most = {row["maximum grade"] for row in listed.values() if row.get("maximum grade")}
-    wrong = [text for text in most if not _is_number(text, _possible(assignment))]
+    highest = {row["maximum grade"] for row in listed.values() if row.get("maximum grade")}
+    wrong = [text for text in highest if not _is_number(text, _possible(assignment))]
     if wrong:
         notes.append(
             f"Moodle's Maximum Grade is {wrong[0]}, and {assignment.name} has "

@@ -64,7 +64,20 @@ class Grade:
     @property
     def excused(self) -> bool:
         """Return whether the teacher excused the student: there is no grade then."""
-        return any(change.kind == "excused" for change in self.changes)
+        return any(change.kind == "excused" for change in self._of(TOTAL))
+
+    @property
+    def left_out(self) -> set[str]:
+        """Return the questions that the student is excused from."""
+        return {one.question for one in self.changes if one.kind == "excused"} - {TOTAL}
+
+    @property
+    def scale(self) -> float:
+        """Return by what the points of the other questions count more, to be out of all points."""
+        out = sum(
+            most(self, one) for one in self.result["questions"] if one["name"] in self.left_out
+        )
+        return self.possible / (self.possible - out) if out else 1.0
 
     @property
     def set_total(self) -> float | None:
@@ -78,19 +91,16 @@ class Grade:
     def waiting(self) -> float:
         """Return the possible points of rubric lines that the teacher has not filled.
 
-        Those of a question or a total that the teacher set do not wait.
+        Those of a question or a total that the teacher set, or excused, do not wait.
         """
         if self.set_total is not None:
             return 0.0
-        given = {change.question for change in self.changes if change.kind == "set"}
-        return round(
-            sum(
-                line.possible
-                for line in self.lines
-                if line.points is None and line.question not in given
-            ),
-            2,
-        )
+        return round(sum(line.possible for line in self._unread) * self.scale, 2)
+
+    @property
+    def _unread(self) -> list[Line]:
+        given = {change.question for change in self.changes if change.kind != "add"}
+        return [one for one in self.lines if one.points is None and one.question not in given]
 
     @property
     def penalty(self) -> float:
@@ -104,10 +114,12 @@ class Grade:
         added = sum(change.points for change in self._of(TOTAL) if change.kind == "add")
         if self.set_total is not None:
             return self.set_total + added
-        return added + sum(self._so_far(part) for part in self.result["questions"])
+        return added + self.scale * sum(map(self._so_far, self.result["questions"]))
 
     def _so_far(self, part: Mapping) -> float:
         """Return a question's points, or those of the rubric lines filled by now."""
+        if part["name"] in self.left_out:
+            return 0.0
         points = question_points(self, part["name"])
         if points is not None:
             return points
@@ -175,7 +187,7 @@ class Grade:
     def says(self) -> str:
         """Return the sentence of this grade, or the reason why there is none."""
         if self.excused:
-            return next(change.says for change in self.changes if change.kind == "excused")
+            return next(one.says for one in self._of(TOTAL) if one.kind == "excused")
         return " ".join([self.sum_says, *self.notes]) if self.graded else self.sum_says
 
     @property
@@ -183,19 +195,21 @@ class Grade:
         """Return the sentence of the points alone, or the reason why there are none."""
         if not self.graded:
             return str(self.result["says"])
-        return summary(
-            self.total,
-            self.possible,
-            self.waiting,
-            len({line.question for line in self.lines if line.points is None}),
-        )
+        answers = len({line.question for line in self._unread})
+        says = summary(self.total, self.possible, self.waiting, answers)
+        if not self.left_out or self.set_total is not None:
+            return says
+        names = " and ".join(sorted(self.left_out))
+        verb = "is" if len(self.left_out) == 1 else "are"
+        whole = number(self.possible)
+        return f"{says}  {names} {verb} excused; the other questions count for all {whole} points."
 
 
 def with_change(grade: Grade, change: Change, tell: Callable[[str], None]) -> Grade:
     """Return the grade with a change, as far as it counts."""
     says, where = "", f"{adjustments.NAME}, row {change.row}"
     about = f"{change.question} of {grade.student}"
-    if change.kind == "excused":
+    if change.kind == "excused" and change.question == TOTAL:
         return replace(grade, changes=(*grade.changes, change))
     if change.question != TOTAL:
         if not any(part["name"] == change.question for part in grade.result["questions"]):
@@ -203,6 +217,12 @@ def with_change(grade: Grade, change: Change, tell: Callable[[str], None]) -> Gr
                 f"{where} does not count: nothing of {grade.student}'s was graded question by "
                 "question; a row about the total, such as 'to 5', gives a grade."
             )
+        elif change.kind == "excused":
+            names = {part["name"] for part in grade.result["questions"]}
+            if names <= grade.left_out | {change.question}:
+                says = f"{where} does not count: no question is left; write total,excused."
+        elif change.kind == "add" and change.question in grade.left_out:
+            says = f"{where} does not count: {about} is excused."
         elif change.kind == "add":
             before = question_points(grade, change.question)
             if before is None:
@@ -238,10 +258,11 @@ def with_change(grade: Grade, change: Change, tell: Callable[[str], None]) -> Gr
 def question_points(grade: Grade, name: str, changed: bool = True) -> float | None:
     """Return the points of one question, with the teacher's changes or without.
 
-    They are None where some of the teacher's are missing, or the question was not graded.
+    They are None where some of the teacher's are missing, or the question was not graded, or is
+    excused.
     """
     part = next((part for part in grade.result["questions"] if part["name"] == name), None)
-    if part is None:
+    if part is None or (changed and name in grade.left_out):
         return None
     raw = _raw_points(grade, part)
     return _changed(grade, part, raw) if changed else raw
@@ -257,17 +278,20 @@ def _raw_points(grade: Grade, part: Mapping) -> float | None:
 
 def _changed(grade: Grade, part: Mapping, points: float | None) -> float | None:
     """Return a question's points with the teacher's changes, from none to all of them."""
-    most = float(part["possible"]) or sum(
-        line.possible for line in grade.lines if line.question == part["name"]
-    )
     for change in grade.changes:
         if change.question != part["name"]:
             continue
         if change.kind == "set":
             points = change.points
         elif points is not None:
-            points = min(max(0.0, points + change.points), most)
+            points = min(max(0.0, points + change.points), most(grade, part))
     return None if points is None else round(points, 2)
+
+
+def most(grade: Grade, part: Mapping) -> float:
+    """Return the possible points of a question, which are its rubric's where it has no others."""
+    lines = [line.possible for line in grade.lines if line.question == part["name"]]
+    return float(part["possible"]) or sum(lines)
 
 
 def question_says(grade: Grade, part: Mapping) -> str:

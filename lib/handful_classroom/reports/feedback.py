@@ -15,7 +15,7 @@ from handful.units import plural
 
 from .. import tables
 from ..grading import class_lists
-from ..grading.student_grade import Grade, question_points
+from ..grading.student_grade import Grade, most, question_points
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
 from ..html_report import SVG_STYLE, file_name, number, page, shown
 
@@ -208,12 +208,14 @@ def _question(assignment, grade: Grade, part: Mapping, site: str) -> str:
         question_points(grade, part["name"]),
         [line for line in grade.lines if line.question == part["name"]],
     )
-    possible = float(part["possible"]) or sum(line.possible for line in lines)
-    if status == "waiting" and points is not None:
+    possible, out = most(grade, part), part["name"] in grade.left_out
+    if out:
+        sign, word, kind = "–", "excused", "wait"
+    elif status == "waiting" and points is not None:
         sign, word, kind = "✓", "graded by your teacher", "good" if points >= possible else "wait"
     else:
         sign, word, kind = WORDS.get(status, ("?", status, "wait"))
-    if status == "wrong" and points:
+    if status == "wrong" and points and not out:
         sign, word = "◐", "partly right"
     worth = (
         f"{number(points)} of {count_points(possible)}"
@@ -230,7 +232,7 @@ def _question(assignment, grade: Grade, part: Mapping, site: str) -> str:
         f"{shown(_capital(word), 100)}{_calls(part)}</p>",
     ]
     # Of an answer that the teacher has read, the lines of the rubric below say it.
-    says = "" if status == "waiting" and points is not None else str(part["says"] or "")
+    says = "" if status == "waiting" and (points is not None or out) else str(part["says"] or "")
     explained = (
         misconception_says(assignment, part["name"], str(part["turn"])) if part.get("turn") else ""
     )
