@@ -226,7 +226,7 @@ def test_late_work_without_a_rule_is_named_and_costs_nothing(tmp_path):
     made, notes = written(tmp_path)
     assert made["eve"].total == 13
     said = " ".join(notes)
-    assert "1 submission came late: eve how late is not known.  Nothing is taken" in said
+    assert "1 submission came late: eve: how late is not known.  Nothing is taken" in said
     assert CAME_LATE in page(tmp_path, "eve")
     assert "Changed by your teacher" not in page(tmp_path, "eve")
     adjusted(tmp_path, "*,late,10% a day,")
@@ -242,7 +242,7 @@ def test_late_work_without_a_rule_is_named_and_costs_nothing(tmp_path):
     adjusted(tmp_path, "*,late,10% a day,", "eve,late,2 days,")
     notes = written(tmp_path)[1]
     assert not any("not known" in note for note in notes)
-    assert any("came late: eve 2 days (−3.4 for 2 days)." in note for note in notes)
+    assert any("came late: eve: 2 days (−3.4 for 2 days)." in note for note in notes)
 
 
 MOODLE = (
@@ -270,7 +270,7 @@ def test_moodles_worksheet_says_who_came_how_late_and_is_remembered(tmp_path):
     }
     assert made["ada"].penalty == pytest.approx(3.4) and made["bob"].total == 14
     assert not any("does not say by how much" in note for note in notes)
-    late = "ada 1 day 2 hours (−3.4 for 2 days); eve 20 minutes 5 seconds (−1.7 for 1 day)."
+    late = "ada: 1 day 2 hours (−3.4 for 2 days); eve: 20 minutes 5 seconds (−1.7 for 1 day)."
     assert any(f"2 submissions came late: {late}" in one for one in notes)
     again, _ = written(out)  # the list is kept
     assert again == made and (out / "class-lists" / "moodle.csv").read_bytes() == MOODLE.encode()
@@ -337,7 +337,7 @@ def test_a_lateness_that_results_of_before_hold_still_counts(tmp_path):
     adjusted(tmp_path, "*,late,10% a day,", "ada,late,3 hours,", "ada,extension,1 day,ill")
     made, notes = written(tmp_path, [ADA, old])
     assert made["eve"].total == pytest.approx(11.3)
-    assert any("ada 3 hours, within the extension of 1 day; eve" in note for note in notes)
+    assert any("ada: 3 hours, within the extension of 1 day; eve:" in note for note in notes)
 
 
 def test_a_table_of_another_class_is_said_to_be_one(tmp_path):

@@ -197,7 +197,7 @@ def _late_notes(grades: Sequence[Grade], adjusted: Adjustments) -> list[str]:
     late = [(grade, grade.late) for grade in grades if grade.late]
     if not late:
         return []
-    told = [f"{grade.student} {came.told}" for grade, came in late]
+    told = [f"{grade.student}: {came.told}" for grade, came in late]
     notes = [
         f"{plural(len(late), 'submission')} came late: {'; '.join(told[:20])}"
         f"{' …' if len(told) > 20 else ''}."
