@@ -193,7 +193,7 @@ def test_similarity_feedback_and_gradescope_give_one_up_as_well(tmp_path, monkey
         lambda data, *more: endless() if b"SLOW" in data else read(data, *more),
     )
     found = similar.find(honest, given)
-    assert found.unread == ("bob",) and found.compared == 1
+    assert found.unread == ("bob",) and found.short == 1
 
     pair = similar.Pair("ada", "cyd", 40, 0.9, 0.9)
     monkeypatch.setattr(similar_page, "sides", endless)
