@@ -6,7 +6,6 @@ student's two rows count as one where an id is the same in both.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from handful.units import plural
 from .. import tables
 
 KEPT = "class-lists"
-_TITLED = re.compile(r".+ \([0-9]+\)")  # an assignment's column in Canvas' gradebook
 # Columns by which the lists of a class, as LMSs export them, name a student.
 NAMED_BY = (
     "id",
@@ -125,7 +123,8 @@ def canvas_columns(folder: Path, title: str) -> tuple[bool, list[str]]:
     path = folder / KEPT / "canvas.csv"
     if not path.exists():
         return False, []
-    found = [column for column in tables.read(path)[1] if _TITLED.fullmatch(column)]
+    columns = tables.read(path)[1]
+    found = [column for column in columns if is_column(column, column.rpartition(" (")[0])]
     return not any(is_column(column, title) for column in found), found
 
 
