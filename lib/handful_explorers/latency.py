@@ -25,14 +25,13 @@ def _context() -> Control:
 latency_against_batch = Explorer(
     "latency-against-batch",
     "One decode step against the batch",
-    x=Sweep("batch", 1, 8192, at=189),
+    x=Sweep("batch", 1, 8192, at=100),
     y=Scale("Time of one step", "s"),
     curves=[
         Curve(latency.step_time_with_latency, "Step", role="total"),
         Curve(latency.weight_time, "Read weights"),
         Curve(latency.kv_time, "Read caches"),
         Curve(latency.compute_time, "Compute"),
-        Curve(latency.fixed_time, "Latency of the layers"),
         Curve(
             latency.step_time,
             "Step without latency",
@@ -51,9 +50,10 @@ latency_against_batch = Explorer(
         "10, 100 or 300 share the machine? Draw it.",
         draw="step",
     ),
-    caption="The step is the slower of reading (weights, then caches) and computing, and then the "
-    "latency of its layers, which no batch shortens. The shaded band holds nine tenths of the "
-    "measured steps of such models on so many chips, over the batches of most published runs.",
+    caption="A step lasts as long as reading (weights, then caches) or computing, whichever is "
+    "slower, plus the latency of the layers, which does not depend on the batch. The shaded band "
+    "holds nine tenths of the published steps of the kind of model and the range of chips that its "
+    "note names.",
 )
 
 cost_against_batch = Explorer(
@@ -84,9 +84,9 @@ cost_against_batch = Explorer(
 fast_and_slow = Explorer(
     "fast-and-slow",
     "Normal mode and fast mode: one frontier",
-    x=Sweep("batch", 1, 512, at=189),
+    x=Sweep("batch", 1, 16384, at=189),
     y=Scale("Cost of one token", "$/token"),
-    across=(latency.tokens_per_user, Scale("Tokens per second for one user")),
+    across=(latency.tokens_per_user, Scale("Tokens per second for one user", log=False)),
     curves=[Curve(latency.cost_per_token, "Cost of a token", role="total")],
     given={"routed_parameters": 0},
     marks=[
@@ -112,8 +112,16 @@ fast_and_slow = Explorer(
         ),
     ],
     presets=[
-        Preset("From 189 people", {"speedup": 2.5, "batch": 189}),
-        Preset("From 371 people", {"speedup": 2.5, "batch": 371}),
+        Preset(
+            "The crowd that six times the price implies",
+            {"speedup": 2.5, "batch": 189},
+            {"batch": Readout(latency.batch_from_price, given={"price_ratio": 6}, whole="near")},
+        ),
+        Preset(
+            "As many as fit",
+            {"speedup": 2.5, "batch": 371},
+            {"batch": Readout(latency.batch_that_fits, whole="down")},
+        ),
     ],
     caption="Each point of the line is a number of people. Further right, answers stream faster "
     "and cost more. As in the lecture, every step reads all weights, and chips never "

@@ -421,12 +421,29 @@ class Control:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named state: values of controls, and of the cursor, that show something."""
+    """A named state: values of controls, and of the cursor, that show something.
+
+    follow: whole numbers that a page works out for its scenario, each a readout by the name of what
+    it sets; `set` has what they are for the machine and the model that the plot starts with.
+
+    >>> Preset("Full", {"batch": 371}, {"context": 1})
+    Traceback (most recent call last):
+    ...
+    handful_explorers.plotting.declare.ExplorerError: The preset “Full” sets no context, which
+    follows the scenario; give its value at the start.
+    """
 
     label: str
     set: Mapping[str, Any]
+    follow: Mapping[str, Readout] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in self.follow:
+            if name not in self.set:
+                raise ExplorerError(
+                    f"The preset “{self.label}” sets no {name}, which follows the scenario; give "
+                    "its value at the start."
+                )
         if not self.set:
             raise ExplorerError(
                 f"The preset “{self.label}” sets nothing; give it a value for one control at least."

@@ -167,6 +167,7 @@ def preset(p: Preset) -> dict[str, Any]:
         {
             "label": p.label,
             "set": {k: number(v) for k, v in p.set.items()},
+            "follow": {name: readout(r) for name, r in p.follow.items()},
         }
     )
 

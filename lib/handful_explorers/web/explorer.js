@@ -16,9 +16,9 @@ import { entries, readState, writeState } from "./state.js";
 import { Scene } from "./scenes/scene.js";
 import { Steady } from "./steady.js";
 import { Stops } from "./stops.js";
-import { symbols } from "./tree.js";
+import { compile, symbols } from "./tree.js";
 import { beginsNumber, openField } from "./typing.js";
-import { digitsOf, formatValue } from "./units.js";
+import { digitsOf, formatValue, wholeCount } from "./units.js";
 
 /** @type {Kind[]} */
 const CHOICES = ["hardware", "model", "precision"];
@@ -208,6 +208,24 @@ export class Explorer {
         ),
       );
     this.presets = spec.presets.map((preset) => this.makePreset(preset));
+    // What of each preset follows the scenario.
+    this.follows = new Map(
+      spec.presets.map((preset) => [
+        preset,
+        Object.entries(preset.follow ?? {}).map(([name, r]) => ({
+          ...r,
+          name,
+          at: compile(r.tree),
+        })),
+      ]),
+    );
+    /**
+     * The preset that was held when the plot was last drawn; at first the one that it starts with.
+     *
+     * @type {Preset | null}
+     */
+    this.kept = null;
+    this.begin();
     /** @type {Map<string, ValueRow>} */
     this.rows = new Map();
     /**
@@ -330,6 +348,7 @@ export class Explorer {
     else if (this.guess) this.guess.tell();
     else this.offer.hidden = !store.isDefault;
     this.model.turn();
+    this.hold(this.kept);
     this.show({ glide: true });
     this.onChange?.(this.state, true);
   }
@@ -468,7 +487,9 @@ export class Explorer {
    * @param {{ glide?: boolean, done?: boolean }} [how]
    */
   set(patch, { glide = false, done = true } = {}) {
+    const held = this.pressed();
     this.keep(patch);
+    this.hold(held, patch);
     this.show({ glide });
     this.onChange?.(patch, done);
   }
@@ -490,18 +511,68 @@ export class Explorer {
   apply(preset) {
     // What an earlier preset set, and nobody has changed since, is not part of this one.
     for (const name of CHOICES) if (!(name in this.usual)) this.own.delete(name);
-    for (const [name, value] of Object.entries(this.applied?.set ?? {}))
+    for (const [name, value] of Object.entries(this.applied ? this.settled(this.applied) : {}))
       if (this.own.get(name)?.value === value) this.own.delete(name);
     this.applied = preset;
+    const settled = this.settled(preset);
     this.model.turn();
-    this.set(preset.set, { glide: true });
+    this.set(settled, { glide: true });
+  }
+
+  // What a preset sets, with what follows the scenario worked out for it; it may lie beyond the
+  // plot.
+  /**
+   * @param {Preset} preset
+   * @returns {State}
+   */
+  worked(preset) {
+    const follows = this.follows.get(preset) ?? [];
+    if (!follows.length) return preset.set;
+    const out = { ...preset.set },
+      state = { ...this.current(), ...preset.set },
+      { mix } = this.model;
+    this.model.mix = 1; // for the scenario itself, and not on the way to it
+    for (const entry of follows) {
+      const value = this.model.scalar(entry, entry.at, state);
+      out[entry.name] = value < 1 ? value : wholeCount(value, entry.whole); // and not one for less
+    }
+    this.model.mix = mix;
+    return out;
+  }
+
+  // The same within the plot, where the cursor can go.
+  /** @param {Preset} preset */
+  settled(preset) {
+    const out = { ...this.worked(preset) },
+      { x } = this.spec;
+    if (x && x.name in out)
+      out[x.name] = Math.min(Math.max(Number(out[x.name]) || x.min, x.min), x.max);
+    return out;
+  }
+
+  /** @param {Preset} preset */
+  within(preset) {
+    const { x } = this.spec;
+    return !x || this.worked(preset)[x.name] === this.settled(preset)[x.name];
+  }
+
+  // After a change of anything else, a preset that was held holds again.
+  /**
+   * @param {Preset | null} held
+   * @param {State} [patch]
+   */
+  hold(held, patch = {}) {
+    if (!held?.follow || Object.keys(patch).some((name) => name in held.set)) return;
+    const settled = this.settled(held),
+      now = this.current();
+    if (Object.entries(settled).some(([name, value]) => now[name] !== value)) this.keep(settled);
   }
 
   // The preset whose settings are all as it sets them; of several the one applied last, else the
   // one that sets the most.
   pressed() {
-    const held = this.spec.presets.filter(({ set }) =>
-      Object.entries(set).every(([name, value]) => this.state[name] === value),
+    const held = this.spec.presets.filter((preset) =>
+      Object.entries(this.settled(preset)).every(([name, value]) => this.state[name] === value),
     );
     if (this.applied && held.includes(this.applied)) return this.applied;
     const size = (/** @type {Preset} */ { set }) => Object.keys(set).length;
@@ -516,6 +587,7 @@ export class Explorer {
     this.tell();
     this.own.clear();
     this.applied = null;
+    this.begin();
     this.model.turn();
     this.show({ glide: true });
     this.onChange?.(this.state, true);
@@ -646,8 +718,11 @@ export class Explorer {
       }
     }
     for (const control of this.controls) control.show(this.shown[control.entry.name], this.state);
-    const pressed = this.pressed();
-    for (const { preset, button } of this.presets) put(button, "aria-pressed", preset === pressed);
+    const pressed = (this.kept = this.pressed());
+    for (const { preset, button } of this.presets) {
+      if (preset.follow) button.disabled = !this.within(preset);
+      put(button, "aria-pressed", preset === pressed && !button.disabled);
+    }
     this.check();
     if (this.drawing) this.drawScene(this.drawing);
     const ready = this.guess || !this.asking,

@@ -188,6 +188,8 @@ interface KeyedNumber extends Readout {
 interface Preset {
   label: string;
   set: State;
+  /** Whole numbers among them that are worked out for the page's scenario. */
+  follow?: Record<string, Readout>;
 }
 interface PointGroup {
   label: string;
