@@ -19,7 +19,7 @@ CLAIMS = {claim.id: claim for claim in (*LATENCY, *BALANCE)}
 # Read off a transcript with a time for every few words: second, speaker, and the verdict that was
 # settled on.
 SETTLED = {
-    "fast-mode-six-times": ("1:05", "Patel", "true when said"),
+    "fast-mode-six-times": ("1:05", "Patel", "depends"),
     "fast-mode-2-5-times": ("1:09", "Patel", "true when said"),
     "hundred-times-the-price": ("1:19", "Patel", "depends"),
     "batch-is-the-main-effect": ("1:40", "Pope", "not checkable"),
