@@ -556,6 +556,16 @@ export class Explorer {
     return !x || this.worked(preset)[x.name] === this.settled(preset)[x.name];
   }
 
+  // The preset that the plot starts with, if any, is held from the start.
+  begin() {
+    const start = this.unset(),
+      held = this.spec.presets.find(({ set }) =>
+        Object.entries(set).every(([name, value]) => start[name] === value && !this.own.has(name)),
+      );
+    this.hold((this.kept = held ?? null));
+    this.state = this.current();
+  }
+
   // After a change of anything else, a preset that was held holds again.
   /**
    * @param {Preset | null} held
