@@ -125,5 +125,5 @@ fast_and_slow = Explorer(
     ],
     caption="Each point of the line is a number of people. Further right, answers stream faster "
     "and cost more. As in the lecture, every step reads all weights, and chips never "
-    "wait.",
+    "wait. A dashed button stands for a crowd that is beyond the plot.",
 )

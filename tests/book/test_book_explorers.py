@@ -125,6 +125,19 @@ def test_a_fast_mode_that_cannot_be_had_has_no_people(site, shared):
     assert figure.locator(".ex-marks text:visible", has_text="fast mode").count() == 0
 
 
+def test_a_preset_works_out_a_crowd_for_the_scenario(site, shared):
+    scene = "?hardware=GB200+NVL72&model=DeepSeek-V3&precision=fp8&context=4096"
+    page = shared(reduced_motion="reduce").open(f"{site}latency-and-cost.html{scene}")
+    figure = page.locator("#explorer-fast-and-slow")
+    figure.scroll_into_view_if_needed()
+    implied, full = figure.locator(".ex-preset-button").all()
+    expect(implied).to_have_attribute("aria-pressed", "true")
+    expect(figure.locator(".ex-cursor[role=slider]")).to_have_attribute("aria-valuenow", "8393")
+    people = figure.locator(".ex-row", has_text="People in fast mode").locator(".ex-value")
+    expect(people).to_have_text("560")
+    expect(full).to_be_disabled()  # some 88,000 fit, which is beyond the plot
+
+
 def test_whole_counts_are_written_in_full(site, shared):
     """As the ends of a slider, in what the bar warns of, and as a plot's cursor is heard."""
     page = shared(reduced_motion="reduce").open(f"{site}theory-and-measurement.html")
