@@ -34,7 +34,7 @@ latency_against_batch = Explorer(
         Curve(latency.compute_time, "Compute"),
         Curve(
             latency.step_time,
-            "Step without latency",
+            "Step by the roofline",
             role="reference",
             id="roofline",
             bands=measured.page_bands(),
@@ -52,8 +52,8 @@ latency_against_batch = Explorer(
     ),
     caption="A step lasts as long as reading (weights, then caches) or computing, whichever is "
     "slower, plus the latency of the layers, which does not depend on the batch. The shaded band "
-    "holds nine tenths of the published steps of the kind of model and the range of chips that its "
-    "note names.",
+    "holds nine tenths of the published steps of the kind of model and the number of chips that "
+    "its note below names.",
 )
 
 cost_against_batch = Explorer(
