@@ -93,7 +93,7 @@ def test_formulas_letters_terms_claims_cards_and_problems_are_all_there():
     assert (
         len(entries("section")) > 200
         and len(entries("source")) > 40
-        and len(entries("assignment")) == 10
+        and len(entries("assignment")) == 11
     )
 
 
