@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
-from handful import experts, memory_wall, racks
+from handful import experts, memory_wall, racks, scenario
 from handful.facts import get
 
 from .plotting.explorer import (
@@ -74,7 +76,7 @@ over_racks = Explorer(
         "A layer for 5,760 people spreads over more and more chips, and 72 make a rack. How long do"
         " the tokens travel, if each expert is sent a copy of its own? Draw it.",
         draw="each",
-        at=(36, 72, 108, 144, 216, 256),
+        at=(36, 54, 73, 108, 144, 216, 256),
         hump=True,
     ),
     caption="The people stay the same, and so the more chips there are, the fewer each has. A layer"
@@ -83,6 +85,19 @@ over_racks = Explorer(
     " logarithmic: from line to line, time grows by the same factor. For TPUs, whose"
     " chips pass on what others send, travel takes longer than is drawn.",
 )
+
+
+def _on_a_rack() -> float:
+    """Count the weights on one GB200 rack in the chapter's layout.
+
+    Each chip has a copy of those that everybody uses, and as many experts as the fullest chip.
+    """
+    rack = scenario.values(**_GB200)
+    shared = rack["total_parameters"] - rack["routed_parameters"]
+    each = math.ceil(rack["experts"] / rack["devices"])
+    held = rack["routed_parameters"] * each / rack["experts"]
+    return rack["devices"] * (shared + held)
+
 
 # On a rack and over a network, each way, as the chapter has them from its sources.
 _ON_RACK, _ON_NETWORK = 30.2e-6, 50e-6
@@ -123,7 +138,15 @@ layouts_by_context = Explorer(
             id="replicas",
         ),
     ],
-    marks=[Mark(memory_wall.context_that_fits, "one rack is full", scenario=_GB200, whole="down")],
+    marks=[
+        Mark(
+            memory_wall.context_that_fits,
+            "one rack is full",
+            given={"total_parameters": _on_a_rack()},
+            scenario=_GB200,
+            whole="down",
+        )
+    ],
     controls=[
         Control(
             FloatLogSlider(value=5760, base=2, min=6, max=16, step=0.01), "batch", "People, in all"
@@ -140,11 +163,12 @@ layouts_by_context = Explorer(
             "A network as quick as the rack",
             {"context": 4096, "batch": 5760, "kernel_overhead": 30e-6},
         ),
-        Preset("Long conversations", {"context": 65536, "batch": 5760, "kernel_overhead": 50e-6}),
+        Preset("Long conversations", {"context": 32768, "batch": 5760, "kernel_overhead": 50e-6}),
     ],
     caption="GB200 racks with DeepSeek-V3 in fp8, whatever the bar of the page says."
     " Bytes and fixed delays are those of the figure above, and the slider moves the network\u2019s"
-    " alone. Two racks fill at about twice the context of one.",
+    " alone. Beyond the mark the people do not fit on one rack, and its"
+    " curve shows what a larger memory would take. Two racks fill at about twice that context.",
 )
 
 # For “Your model, your hardware” ------------------------------------------------------------------

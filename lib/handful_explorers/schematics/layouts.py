@@ -91,7 +91,7 @@ four_layouts = Schematic(
         "net_delay": f'fixed_traffic_time {NETWORK} model="DeepSeek-V3"',
         "one": f"step_time_of_racks scale_up_domains=1 context=4096 {RACK} {CROWD}",
         "two": f"step_time_of_racks scale_up_domains=2 context=4096 {NETWORK} {CROWD}",
-        "merged": f"step_time_once_of_racks {MERGED} context=4096 {NETWORK} {CROWD}",
+        "merged": Number(f"step_time_once_of_racks {MERGED} context=4096 {NETWORK} {CROWD}", 3),
         "replica": f"step_time_of_model_copies scale_up_domains=2 context=4096 {RACK} {CROWD}",
         "weights": Number("= {one} - {caches} - {four} - {one_bytes} - {rack_delay}", unit="s"),
         "shared": Number("= {weights} * {rate}", unit="B"),
