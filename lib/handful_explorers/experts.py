@@ -76,7 +76,7 @@ over_racks = Explorer(
         "A layer for 5,760 people spreads over more and more chips, and 72 make a rack. How long do"
         " the tokens travel, if each expert is sent a copy of its own? Draw it.",
         draw="each",
-        at=(36, 54, 73, 108, 144, 216, 256),
+        at=(48, 73, 108, 144, 216, 256),
         hump=True,
     ),
     caption="The people stay the same, and so the more chips there are, the fewer each has. A layer"
