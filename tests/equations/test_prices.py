@@ -314,7 +314,7 @@ def test_a_step_where_memory_is_full_goes_well_with_a_six():
         return (weights + people * token * context) / reads / (people * work)
 
     assert [round(cost(at)) for at in (0, 300e3)] == [6, 11]
-    # "the cost would double at twice the step"
+    # Past the step the cost doubles where a conversation is twice as long.
     full = (room - weights) / (930 * token)
     assert cost(2 * full) == pytest.approx(2 * cost(full))
     tera = [round(size / 1e12, 1) for size in (weights, 930 * 200e3 * token, room)]
@@ -554,3 +554,24 @@ def test_bad_input_gets_one_clear_sentence(call, error, sentence):
     with pytest.raises(error, match=sentence) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+def test_a_ramp_from_six_to_nine_and_a_cache_that_pays_for_both():
+    """What the chapter says of 930 people with the napkin's cache, and of 200 uses of a byte."""
+    known = values("GB200 NVL72", "DeepSeek-V3", "fp8", 200_000)
+    uses = known["peak_flops"] / known["memory_bandwidth"] / 2
+    ramp = [6 + 1600 * context * uses / 1e11 for context in (0, 200e3, 600e3)]
+    assert ramp == pytest.approx([6, 7, 9], rel=0.01)
+    # Prompts double: half of 200,000 tokens back takes as much as a hundred billion weights.
+    pair = 1e11 / 100e3
+    # Reading overtakes the weights' arithmetic and attention's at 200,000 tokens.
+    cache = (1e11 / 200e3 + pair) / uses
+    assert cache == pytest.approx(5000, rel=0.05)
+    assert pair / cache == pytest.approx(200, rel=0.05)
+
+
+def test_the_third_column_alone_moves_the_kink():
+    """Llama's kink moves by 3 %, though attention is most of the arithmetic at 200,000."""
+    known = values("GB200 NVL72", "Llama 3.1 70B", "fp8", 200_000)
+    uses = known["peak_flops"] / known["memory_bandwidth"] / 2
+    assert 1 / (1 - 8 / uses) == pytest.approx(1.03, abs=0.005)

@@ -295,7 +295,7 @@ def test_answers_over_prompts_are_those_that_were_measured():
     assert len(lines) == 2 and max(dots) < min(lines)  # "All the dots are left of both"
     assert (min(drawn), max(drawn)) == pytest.approx((one.value("gb200_fp4"), one.value("profile")))
     assert [one.value(name) for name in ratios.LISTS] == pytest.approx([4, 6], rel=0.01)
-    assert 1 < one.value("deepseek_list") / one.value("service") < 2  # "less than a factor of two"
+    assert 1 < one.value("deepseek_list") / one.value("service") < 2  # "nearly twice the ratio"
 
 
 def test_shared_cache_in_words_and_lengths():

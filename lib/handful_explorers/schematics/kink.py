@@ -132,7 +132,7 @@ price_kink = Schematic(
             " {answers}, and steps up at the crossing to {long_answers}.",
         ),
         Step(
-            "Just beyond the step the price is above the cost, and further out it is below: at"
+            "Just beyond the step the price is above the cost, and further out it falls behind: at"
             " {thrice} tokens the cost is {thrice_cost} times what it was, the price half as much"
             " again.",
             "At the right end of the picture the cost, {thrice_compute}, is {thrice_cost} times"
