@@ -317,5 +317,6 @@ nine_boxes = Schematic(
     ],
     draw=_draw_ways,
     caption="GB200 chips, DeepSeek-V3 in fp8 cut evenly, a hundred thousand tokens each. Times are"
-    " for reading alone, without hops and the latency of layers. Upright line: your token is done.",
+    " for reading alone, without hops and the latency of layers. The upright line"
+    " marks when your token is done.",
 )
