@@ -228,7 +228,9 @@ def _print_similar(found, share: float) -> None:
     from handful.units import plural
 
     print(
-        f"{found.compared:,} compared, {plural(len(found.pairs) + found.more, 'pair')} from "
+        f"{found.compared:,} compared, "
+        f"{f'{found.short:,} with too little of their own, ' if found.short else ''}"
+        f"{plural(len(found.pairs) + found.more, 'pair')} from "
         f"{100 * share:.0f} % on, "
         f"{plural(len(found.groups), 'group')} the same throughout."
     )

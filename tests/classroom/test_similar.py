@@ -716,6 +716,9 @@ def test_the_command_finds_the_copy_among_the_book_s_own_notebooks(tmp_path, cap
         and told["not_compared"] == 1
     )
     assert "ada and ben" in page.read_text() and "Similarity is no proof" in page.read_text()
+    again = ["assign", "similar", str(folder), "--assignment", "roofline", "-o", str(page)]
+    assert cli.main(again) == 0
+    assert "3 compared, 1 with too little of their own, 1 pair from" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
