@@ -441,6 +441,31 @@ def test_a_list_of_no_lms_names_students_as_the_results_do(tmp_path, text):
     }
 
 
+@pytest.mark.parametrize("head", ["student,name", "student,name,status", "student,email"])
+def test_a_list_of_the_teacher_s_own_joins_the_gradebook_given_before(tmp_path, head):
+    gradebook = (
+        "Student,ID,SIS Login ID,Section\n"
+        '"Lovelace, Ada",1,student000,Mo\n"Byron, Ben",2,student001,Mo\n'
+    )
+    cells = ",x" * head.count(",")
+    rows = {
+        "canvas.csv": gradebook,
+        "own.csv": f"{head}\nstudent000{cells}0\nstudent001{cells}1\n",
+        "other.csv": f"{head}\nzoe{cells}0\nyan{cells}1\n",
+    }
+    for name, text in rows.items():
+        (tmp_path / name).write_text(text)
+    for name in ("canvas.csv", "own.csv"):
+        grades.write(tmp_path, assignment(), CLASS[:2], roster=tmp_path / name)
+    assert (tmp_path / "class-lists" / "class.csv").read_text() == rows["own.csv"]
+    ids = {"1": "student000", "2": "student001"}
+    _, found = canvas_reads((tmp_path / "lms" / "canvas.csv").read_bytes(), ids)
+    assert set(found) == set(ids.values())
+    with pytest.raises(tables.TableError, match=r"other\.csv has none of the 2 students"):
+        grades.write(tmp_path, assignment(), CLASS[:2], roster=tmp_path / "other.csv")
+    assert (tmp_path / "class-lists" / "class.csv").read_text() == rows["own.csv"]
+
+
 # The rubric
 
 

@@ -89,22 +89,32 @@ def kept(
     TableError
         Where the list cannot be read, or has none of the students; it is not kept then.
     """
-    places = set((folder / KEPT).glob("*.csv"))
-    if named is not None:
-        rows = [row | {NAMED: "yes"} for row in read(named)]
-        place = folder / KEPT / f"{system(rows)}.csv"
-        others = [read(path) for path in sorted(places - {place})]
-        listed = by_name(joined([*others, rows]))
-        theirs = [listed_as(listed, student) for student in students]
-        if theirs and not any(row and row.get(NAMED) for row in theirs):
-            raise tables.TableError(
-                f"{named.name} has none of the {plural(len(theirs), 'student')} in {folder}; "
-                "nothing was written.  Give the list of this class."
-            )
-        if named.resolve() != place.resolve():
-            tables.write_atomically(place, named.read_bytes())
-        places.add(place)
-    return by_name(joined(map(read, sorted(places))))
+    if named is None:
+        return by_name(joined(map(read, sorted((folder / KEPT).glob("*.csv")))))
+    place, listed = together(folder, named, students)
+    if named.resolve() != place.resolve():
+        tables.write_atomically(place, named.read_bytes())
+    return listed
+
+
+def together(
+    folder: Path, named: Path, students: Iterable[str]
+) -> tuple[Path, dict[str, dict[str, str]]]:
+    """Return where a list would be kept, and what `kept` returns then; write nothing.
+
+    Raises TableError as `kept` does.
+    """
+    rows = [row | {NAMED: "yes"} for row in read(named)]
+    place = folder / KEPT / f"{system(rows)}.csv"
+    lists = {path: read(path) for path in (folder / KEPT).glob("*.csv") if path != place}
+    listed = by_name(joined(some for _, some in sorted((lists | {place: rows}).items())))
+    theirs = [listed_as(listed, student) for student in students]
+    if theirs and not any(row and row.get(NAMED) for row in theirs):
+        raise tables.TableError(
+            f"{named.name} has none of the {plural(len(theirs), 'student')} in {folder}; "
+            "nothing was written.  Give the list of this class."
+        )
+    return place, listed
 
 
 def canvas_points(folder: Path, title: str) -> str:
@@ -189,7 +199,9 @@ def _matches(
 
 
 def _ids(row: Mapping[str, str]) -> set[str]:
-    return {row[column].casefold() for column in SHARED if row.get(column)}
+    # A teacher's own list calls the id `student`; in Canvas' export, with sections, that is a name.
+    columns = SHARED if "section" in row else (*SHARED, "student")
+    return {row[column].casefold() for column in columns if row.get(column)}
 
 
 def _logins(row: Mapping[str, str]) -> set[str]:
