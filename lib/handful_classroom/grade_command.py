@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from .progress import Progress
@@ -111,7 +112,7 @@ def _add_grade(command) -> None:
 def _grade(options) -> None:
     from handful import cli
 
-    from .grading import grade, store
+    from .grading import class_lists, grade, store
     from .grading.roster import Roster
     from .release.assignment import assignment as find
 
@@ -125,8 +126,11 @@ def _grade(options) -> None:
     roster_file, roster_notes = _roster_file(folder, options.roster)
     roster = Roster.read(roster_file) if roster_file else None
     before = _edition_before(folder, assignment, options.back)
-    if options.roster and not options.alone:
-        _refuse_another_class(folder, roster, options.roster)
+    if options.roster and roster:
+        if not options.alone:
+            _refuse_another_class(folder, roster, options.roster)
+        # A list that could not be kept afterwards is refused before anything is written.
+        class_lists.together(folder, Path(options.roster), roster.students)
     graded = _graded(options, assignment, folder, roster, secret, limits, earlier)
     reported, unwritten = _reports(folder, assignment, options.roster)
     notes = [
@@ -184,18 +188,46 @@ def _edition_before(folder: Path, assignment, back: bool) -> tuple[str, str]:
 
 def _refuse_another_class(folder: Path, roster, named: str) -> None:
     """Raise SubmissionError where nobody who was graded in a folder is on the roster."""
-    from .grading import store
     from .grading.submissions import SubmissionError
 
-    try:
-        before = store.overview(folder)["students"]
-    except store.StoreError:
-        return
+    before = _students_before(folder)
     if before and not any(roster.whose(one["student"]) for one in before):
         raise SubmissionError(
             f"Nobody who was graded in {folder} is on {named}; nothing was done.  For another "
             "class or section name another folder with -o; --alone puts it in the place of the "
             "old one."
+        )
+
+
+def _students_before(folder: Path) -> list[dict]:
+    """Return the students whose results a folder holds; none where it holds no class."""
+    from .grading import store
+
+    try:
+        return store.overview(folder)["students"]
+    except store.StoreError:
+        return []
+
+
+def _refuse_strangers(submissions: Iterable, named: str) -> None:
+    """Raise SubmissionError where there are several submissions, and none of the roster's class.
+
+    The file of one student alone may have any name.
+    """
+    from .grading.roster import STRANGER
+    from .grading.submissions import SubmissionError
+
+    strangers = []
+    for one in submissions:
+        if STRANGER in one.notice:
+            strangers.append(one.student)
+        elif one.data is not None or one.refused:  # somebody's of the roster, or in doubt
+            return
+    if len(strangers) > 1:
+        raise SubmissionError(
+            f"None of the {len(strangers):,} who handed in, such as {strangers[0]}, is on {named}; "
+            "nothing was done.  Give the list of this class, best as the platform that collected "
+            "the files exports it."
         )
 
 
@@ -236,7 +268,10 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
 
     if options.scheduler:  # what goes wrong there is said in a sentence, and not in Dask's log
         logging.disable(logging.CRITICAL)
+    again = bool(_students_before(folder)) and not options.alone
     with submissions.opened(options.submissions, assignment.name, roster) as found:
+        if options.roster and not again:
+            _refuse_strangers((read() for read in found), options.roster)
         grade.refuse_another(assignment, (read() for read in found))
         try:
             with Progress("Graded", "", len(found)) as show:
@@ -251,7 +286,7 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
                     total=len(found),
                     anew=options.again,
                     earlier=earlier,
-                    progress=lambda done, total, statuses: show(done, _counts(statuses)),
+                    progress=lambda done, total, statuses: show(done, _counts(statuses, again)),
                     say=show.say,
                     keep=not options.alone,
                     roster=roster,
@@ -271,11 +306,19 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
             raise
 
 
-def _counts(statuses: Counter) -> str:
-    """Return how many have each status, but for what is missing: a late file is graded alone."""
-    return ", ".join(
-        f"{status} {count:,}" for status, count in statuses.most_common() if status != "missing"
-    )
+def _counts(statuses: Counter, again: bool) -> str:
+    """Return how many have each status.
+
+    `again` where the class was graded before: who is missing now, as when one late file is graded
+    alone, may have a result.
+
+    >>> _counts(Counter(ok=3, missing=1), False), _counts(Counter(ok=1, missing=3), True)
+    ('ok 3, missing 1', 'ok 1, not among these 3')
+    """
+    named = {"missing": "not among these"} if again else {}
+    # Who handed in comes first.
+    in_order = sorted(statuses.most_common(), key=lambda pair: pair[0] == "missing")
+    return ", ".join(f"{named.get(status, status)} {count:,}" for status, count in in_order)
 
 
 def _as_json(graded, assignment, folder: Path, notes: list[str]) -> dict:

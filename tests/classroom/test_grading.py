@@ -346,7 +346,7 @@ def test_the_command_tells_what_it_did(tmp_path, capsys):
     out, err = capsys.readouterr()
     told = json.loads(out)
     assert told["statuses"] == {"missing": 1, "ok": 1} and told["before"] == 0
-    assert "Graded 2 of 2" in err
+    assert "Graded 2 of 2: ok 1, missing 1" in err
     assert any("The results are not signed" in note for note in told["notes"])
     says = "Students' ids are those in the roster's column 'student', such as 's01'."
     assert says in told["notes"]
@@ -375,6 +375,28 @@ def test_mistakes_are_one_sentence(tmp_path, monkeypatch, capsys, arguments, cod
     err = capsys.readouterr().err
     assert why in err and err.startswith("handful: ") and err.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "roster,why",
+    [
+        ("student,name\nyan,Yan\nzoe,Zoe\n", "None of the 2 who handed in, such as s01, is on"),
+        ("student,note,note\ns01,,\ns02,,\n", "two columns 'note'"),  # for the class lists
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("--alone",)])
+def test_a_roster_that_does_not_fit_is_refused_before_anything_is_written(
+    tmp_path, capsys, roster, why, more
+):
+    (tmp_path / "class").mkdir()
+    for student in ("s01", "s02"):
+        (tmp_path / "class" / f"{student}.ipynb").write_bytes(hand(student))
+    (tmp_path / "roster.csv").write_text(roster)
+    asked = ["grade", tmp_path / "class", "--assignment", "roofline", "-o", tmp_path / "out"]
+    assert run(*asked, "--roster", tmp_path / "roster.csv", *more) == 2
+    err = capsys.readouterr().err
+    assert why in err and err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.sandbox
