@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
@@ -29,7 +30,7 @@ _PORTS = {
     "800": get("interconnects", "InfiniBand XDR")["one_direction_bytes_per_s"],
 }
 _H100 = {"hardware": "H100 SXM", "model": "DeepSeek-V3", "precision": "fp8"}
-_GB200 = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8"}
+_GB200: dict[str, Any] = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8"}
 
 # Curves -------------------------------------------------------------------------------------------
 
@@ -92,11 +93,11 @@ def _on_a_rack() -> float:
 
     Each chip has a copy of those that everybody uses, and as many experts as the fullest chip.
     """
-    rack = scenario.values(**_GB200)
+    rack: dict[str, Any] = scenario.values(**_GB200)
     shared = rack["total_parameters"] - rack["routed_parameters"]
     each = math.ceil(rack["experts"] / rack["devices"])
     held = rack["routed_parameters"] * each / rack["experts"]
-    return rack["devices"] * (shared + held)
+    return float(rack["devices"] * (shared + held))
 
 
 # On a rack and over a network, each way, as the chapter has them from its sources.
