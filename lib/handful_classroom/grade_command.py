@@ -399,6 +399,8 @@ def _unsigned(folder: Path) -> list[str]:
 
 def _notes(graded) -> list[str]:
     """Return what the teacher should know, in sentences."""
+    from .tables import few
+
     before = (
         "1 was graded before and left as it is."
         if graded.before == 1
@@ -406,14 +408,12 @@ def _notes(graded) -> list[str]:
     )
     notes = [before] if graded.before else []
     if graded.kept:
-        who = ", ".join(graded.kept[:5]) + (" …" if len(graded.kept) > 5 else "")
         notes.append(
             f"{len(graded.kept):,} who handed in before, and of whom nothing is among these "
-            f"submissions, keep their results: {who}.  --alone would drop them."
+            f"submissions, keep their results: {few(graded.kept)}.  --alone would drop them."
         )
     notes += [
-        f"{len(who)} notebooks say that they are {name!r}'s: "
-        f"{', '.join(who[:6])}{' …' if len(who) > 6 else ''}."
+        f"{len(who)} notebooks say that they are {name!r}'s: {few(who)}."
         for name, who in sorted(graded.claims.items())
     ]
     notes += [f"{student}: {says}." for student, says in sorted(graded.faults.items())]

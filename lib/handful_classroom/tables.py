@@ -34,12 +34,13 @@ def one_line(text: object) -> str:
 
 
 def few(names: Sequence[str], most: int = 5) -> str:
-    """Return the first few names, with a mark where there are more.
+    """Return the first few names, and how many more there are.
 
-    >>> few(["ada", "ben"]), few(["ada", "ben"], 1)
-    ('ada, ben', 'ada …')
+    >>> few(["ada", "ben"]), few(["ada", "ben", "cyn"], 1)
+    ('ada, ben', 'ada and 2 more')
     """
-    return f"{', '.join(names[:most])}{' …' if len(names) > most else ''}"
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def as_csv(

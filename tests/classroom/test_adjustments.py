@@ -632,6 +632,9 @@ def test_the_model_answer_word_for_word_is_named(tmp_path):
     copied = result("zoe", {**RIGHT, "why": ("waiting", 0, None, "The weights are read once.")})
     notes = grades.write(tmp_path, assigned, [BOB, copied])[1]
     assert any("the source's own, word for word, with 1 student: zoe." in one for one in notes)
+    many = [copied | {"student": f"s{i:02}"} for i in range(27)]
+    told = "with 27 students: s00, s01, s02, s03, s04 and 22 more."
+    assert sum(told in one for one in grades.write(tmp_path, assigned, many)[1]) == 1
 
 
 # Edited by hand

@@ -252,7 +252,7 @@ def _model_answers(assignment, results: Iterable[Mapping]) -> list[str]:
                 same[part["name"]].append(result["student"])
     return [
         f"The answer to {name} is the source's own, word for word, with "
-        f"{plural(len(who), 'student')}: {few(who, 30)}."
+        f"{plural(len(who), 'student')}: {few(who)}."
         for name, who in same.items()
         if who
     ]
