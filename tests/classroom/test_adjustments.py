@@ -332,6 +332,17 @@ def test_who_handed_in_nothing_has_no_grade_until_the_table_says_so(tmp_path):
     assert written(tmp_path)[0]["cyn"].total == 4
 
 
+def test_lateness_is_said_once_in_the_table_of_grades(tmp_path):
+    """By the note that counts it; with a total that was set there is none."""
+    adjusted(tmp_path, "*,late,10% a day,")
+    written(tmp_path)
+    late = table(tmp_path)["eve"]
+    assert late["notices"] == "" and "late" in late["adjustments"]
+    adjusted(tmp_path, "*,late,10% a day,", "eve,total,to 9,")
+    written(tmp_path)
+    assert table(tmp_path)["eve"]["notices"] == CAME_LATE
+
+
 def test_a_lateness_that_results_of_before_hold_still_counts(tmp_path):
     old = EVE | {"notices": ["It came late, as the file's name says."]}
     adjusted(tmp_path, "*,late,10% a day,", "ada,late,3 hours,", "ada,extension,1 day,ill")

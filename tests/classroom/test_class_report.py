@@ -152,6 +152,8 @@ def test_a_notice_that_concerns_nobody_is_in_no_list(tmp_path):
     some[2] = some[2] | {"inputs": "other"}
     write_all(tmp_path, some)
     assert (tmp_path / "report.html").read_text().count("This notebook is of another") == 1
+    rows = tables.read(tmp_path / "grades.csv")[0]
+    assert [row["notices"] for row in rows] == ["", "", told]
     for one, many in zip(some, (0, 0, 1), strict=True):
         name = html_report.file_name(one["student"])
         scope = (tmp_path / "lms" / "gradescope" / name / "results.json").read_text()

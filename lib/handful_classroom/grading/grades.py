@@ -349,7 +349,7 @@ def as_table(
             number(grade.waiting),
             *(one if isinstance(one, str) else "" if one is None else number(one) for one in each),
             "; ".join(misconceptions),
-            tables.one_line("; ".join(map(str, result["notices"]))),
+            tables.one_line("; ".join(grade.notices)),
             " ".join(f"{TOTAL}: {note}" if note[:1] in "+−" else note for note in grade.notes),
             result["submission"] or "",
         ]

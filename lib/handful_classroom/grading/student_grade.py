@@ -170,7 +170,7 @@ class Grade:
             str(text)
             for text in self.result["notices"]
             if not (fair and text.startswith(ANOTHER_EDITION))
-            and not (says_late(text) and self.late and self.late.says)
+            and not (says_late(text) and self.late and self.late.says in self.notes)
         ]
 
     @property
