@@ -209,26 +209,36 @@ def _students_before(folder: Path) -> list[dict]:
         return []
 
 
-def _refuse_strangers(submissions: Iterable, named: str) -> None:
-    """Raise SubmissionError where there are several submissions, and none of the roster's class.
+def _refuse_strangers(submissions: Iterable, before: set[str], roster: str) -> None:
+    """Raise SubmissionError where several hand in who are nobody on the roster, as most do.
 
-    The file of one student alone may have any name.
+    Where nobody was graded `before`, it takes all of them.  The file of one student alone may have
+    any name, and who was graded before may hand in again.
     """
     from .grading.roster import STRANGER
     from .grading.submissions import SubmissionError
 
-    strangers = []
+    strangers, known = [], 0
     for one in submissions:
-        if STRANGER in one.notice:
+        if STRANGER in one.notice and one.student not in before:
             strangers.append(one.student)
         elif one.data is not None or one.refused:  # somebody's of the roster, or in doubt
-            return
-    if len(strangers) > 1:
+            known += 1
+            if not before:
+                return
+    if len(strangers) < 2 or known >= len(strangers):
+        return
+    if before:
         raise SubmissionError(
-            f"None of the {len(strangers):,} who handed in, such as {strangers[0]}, is on {named}; "
-            "nothing was done.  Give the list of this class, best as the platform that collected "
-            "the files exports it."
+            f"{len(strangers):,} of the {len(strangers) + known:,} who handed in, such as "
+            f"{strangers[0]}, are not on {roster}; nothing was done.  For another section name "
+            "another folder with -o; if this class has a new list, name that with --roster."
         )
+    raise SubmissionError(
+        f"None of the {len(strangers):,} who handed in, such as {strangers[0]}, is on {roster}; "
+        "nothing was done.  Give the list of this class, best as the platform that collected "
+        "the files exports it."
+    )
 
 
 def _strangers(graded, roster) -> list[str]:
@@ -246,7 +256,9 @@ def _strangers(graded, roster) -> list[str]:
     return [
         f"{len(told)} {'is' if len(told) == 1 else 'are'} nobody on the roster: {few(told, 10)}.  "
         "Give a file the name of whose it is, such as "
-        f"{roster.students[0] if roster.students else 'ada'}.ipynb, and grade it again."
+        f"{roster.students[0] if roster.students else 'ada'}.ipynb, and grade it again.  "
+        "To remove who is of another class, grade all files of this class, and no others, with "
+        "--alone."
     ]
 
 
@@ -268,10 +280,13 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
 
     if options.scheduler:  # what goes wrong there is said in a sentence, and not in Dask's log
         logging.disable(logging.CRITICAL)
-    again = bool(_students_before(folder)) and not options.alone
+    before = {one["student"] for one in _students_before(folder)}
+    again = bool(before) and not options.alone
     with submissions.opened(options.submissions, assignment.name, roster) as found:
-        if options.roster and not again:
-            _refuse_strangers((read() for read in found), options.roster)
+        if roster:
+            anew = options.roster and options.alone  # another class in the place of the old one
+            named = options.roster or "the roster that was given before"
+            _refuse_strangers((read() for read in found), set() if anew else before, named)
         grade.refuse_another(assignment, (read() for read in found))
         try:
             with Progress("Graded", "", len(found)) as show:

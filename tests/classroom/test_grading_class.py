@@ -184,6 +184,39 @@ def test_who_is_not_on_the_roster_is_kept_unless_the_roster_has_the_same_work(tm
     assert "lovelaceada_12" not in graded(Submission("ada", "x.ipynb", some[0].data))[1]
 
 
+def test_another_section_joins_no_class_whose_roster_is_remembered(tmp_path, capsys):
+    """Forget -o for a second section; then let one stranger in, and out again with --alone."""
+    out, roster = tmp_path / "results", tmp_path / "class.csv"
+    roster.write_text("student\nada\nbob\ncyn\n")
+
+    def graded(names: str, *more: str) -> tuple[int, str, set[str]]:
+        some = tmp_path / names.replace(" ", "-")
+        some.mkdir(exist_ok=True)
+        for name in names.split():
+            (some / f"{name}.ipynb").write_text("{}")  # no notebook, so that nothing runs
+        asked = ["assign", "grade", str(some), "--assignment", "roofline", "-o", str(out)]
+        code = cli.main([*asked, "--jobs", "1", *more])
+        said = capsys.readouterr().err
+        return code, said, {one["student"] for one in store.results(out)}
+
+    named = ("--roster", str(roster))
+    assert graded("ada bob", *named)[::2] == (0, {"ada", "bob", "cyn"})
+    before = contents(out)
+    for more in ((), named, ("--alone",)):
+        code, said, _ = graded("ada yolanda zacharias", *more)
+        assert code == 2 and contents(out) == before
+        assert "2 of the 3 who handed in, such as yolanda, are not on" in said
+        assert "another folder with -o" in said and "with --roster" in said
+    code, said, students = graded("ada bob cyn yolanda zacharias")  # not most of them
+    assert (code, students) == (0, {"ada", "bob", "cyn", "yolanda", "zacharias"})
+    told = " ".join(line for line in said.splitlines() if "nobody on the roster" in line)
+    assert re.match("2 are nobody on the roster: yolanda.*, zacharias.*with --alone", told), told
+    assert graded("yolanda zacharias")[0] == 0  # who were let in
+    assert graded("ada bob cyn", "--alone")[::2] == (0, {"ada", "bob", "cyn"})
+    assert "yolanda" not in (out / "grades.csv").read_text()
+    assert not list((out / "feedback").glob("yolanda*"))
+
+
 def test_what_a_result_follows_from_makes_another(tmp_path, stand_in):
     (one,) = small(1)
     keys = {
