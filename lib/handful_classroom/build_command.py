@@ -221,7 +221,7 @@ def _check(options) -> None:
     from handful_study.student import VARIANTS
 
     from .release.assignment import assignment, assignments
-    from .release.validate_assignment import carried, mistakes
+    from .release.validate_assignment import carried, left_behind, mistakes
 
     if not 1 <= options.variants <= VARIANTS:
         raise ExportError(f"1 to {VARIANTS} variants can be checked; got {options.variants}.")
@@ -233,7 +233,8 @@ def _check(options) -> None:
             range(options.variants),
             partial(count, total=options.variants, what=f"variants of {one.name}"),
         )
-        for note in carried(one, 0):
+        former = assignments().get(one.name, one)  # of which this may be a mended copy
+        for note in [*carried(one, 0), *left_behind(one, former)]:
             say(f"Note: {one.name}: {note}")
     for says in wrong:
         print(says)

@@ -12,7 +12,7 @@ import pytest
 from handful.cli import main
 from handful_classroom.exports import formats, gradescope
 from handful_classroom.release import notebooks
-from handful_classroom.release.assignment import assignments, read_text
+from handful_classroom.release.assignment import assignments, read_text, source_folder
 from handful_classroom.release.variants import inputs_of, solutions
 from handful_study.source import SourceError
 from handful_study.student import Assignment, digests, fits, plain_data, same
@@ -393,6 +393,24 @@ asks: y
 """
 
 
+@pytest.mark.parametrize("scores", [(1, 2), (1.5, 2.5)])
+def test_mistakes_that_stay_behind_when_points_are_raised_are_noted(tmp_path, capsys, scores):
+    """`times` of a mended roofline gets 4 points instead of 3, and its mistakes more or not."""
+    source = (source_folder() / "roofline.md").read_text()
+    text, at, question = source.partition("{question} times")
+    own, end, rest = question.partition("\n```")
+    own = own.replace("points: 3", "points: 4")
+    for was, now in zip((1, 2), scores, strict=True):
+        own = own.replace(f"score: {was}\n", f"score: {now}\n")
+    mended = tmp_path / "roofline.md"
+    mended.write_text(text + at + own + end + rest)
+    assert main(["assign", "check", str(mended), "--variants", "1"]) == 0
+    said = capsys.readouterr().err
+    told = "times has 4 points, which were 3, and its mistakes give at most 2, as before"
+    assert (told in said) == (scores == (1, 2))
+    assert "which were" not in said.replace(told, "")
+
+
 def test_a_mistake_that_is_paid_twice_is_noted(tmp_path, capsys):
     (tmp_path / "t.md").write_text(
         SMALL.format(answer="3", rest="asks: x\nwrong:\n  four: {says: Four., code: x = 4}")
@@ -459,8 +477,6 @@ def test_without_a_browser_all_but_the_pdf_is_built(tmp_path, capsys, monkeypatc
 
 def test_jupytext_opens_a_source(roofline):
     import jupytext
-
-    from handful_classroom.release.assignment import source_folder
 
     cells = jupytext.read(source_folder() / "roofline.md").cells
     assert [cell.source for cell in cells if cell.cell_type == "code"] == [

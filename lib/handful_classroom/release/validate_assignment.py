@@ -158,3 +158,28 @@ def carried(assignment: Assignment, variant: int) -> list[str]:
         "a student pays twice for one mistake."
         for (name, other), keys in found.items()
     ]
+
+
+def left_behind(assignment: Assignment, former: Assignment) -> list[str]:
+    """Return which questions have more points than in a former edition, and their mistakes not.
+
+    >>> from dataclasses import replace
+    >>> from handful_classroom.release.assignment import assignments
+    >>> roofline = assignments()["roofline"]
+    >>> times = replace(roofline.questions["times"], points=4)
+    >>> mended = replace(roofline, questions={**roofline.questions, "times": times})
+    >>> left_behind(mended, roofline)[0].partition(", and")[0], left_behind(roofline, roofline)
+    ('times has 4 points, which were 3', [])
+    """
+    found = []
+    for name, question in assignment.questions.items():
+        scores = [one.score for one in question.wrong.values()]
+        before = former.questions.get(name)
+        if not before or question.points <= before.points or not any(scores):
+            continue
+        if scores == [one.score for one in before.wrong.values()]:
+            found.append(
+                f"{name} has {question.points:g} points, which were {before.points:g}, and its "
+                f"mistakes give at most {max(scores):g}, as before; should they give more too?"
+            )
+    return found
