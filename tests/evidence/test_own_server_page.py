@@ -230,6 +230,9 @@ def test_the_words_of_the_page_of_the_public_run_are_true():
     assert 1e-4 < fit.values["fixed_time"] / layers < 2e-4  # "more than a tenth of a millisecond"
     assert round(fit.values["compute_efficiency"], 2) == 0.08  # "eight per cent"
     assert fit.values["memory_efficiency"] > 0.995  # "at its limit"
+    shape = facts.get("shapes", "MiniMax-M2.5")
+    read = alone.memory_time * 8 * alone.known["memory_bandwidth"]
+    assert 0.05 < shape["vocab"] * shape["d_model"] / read < 0.065  # "some six per cent"
     long = [one for one in points if one.known["context"] > 50_000]
     missed = [one.measured / fit.predicted(one.known) for one in long]
     assert len(long) == 4 and 1.08 < min(missed) < 1.12 and 1.28 < max(missed) < 1.36

@@ -371,9 +371,10 @@ def test_what_questions_say_is_so():
     known = over.symbol_values(over.state())
     assert known["batch"] == 5760 and "5,760 people" in over.guess.question
     assert known["domain_devices"] == 72 and "72 make a rack" in over.guess.question
-    assert over.guess.hump and {72, 144, 216} < set(over.guess.at)
+    assert over.guess.hump and {73, 144, 216} < set(over.guess.at)
     travel = {at: over.values(devices=at)["at"]["each"] for at in over.guess.at}
-    assert travel[72] < travel[144] > travel[216] > travel[256]
+    rack = over.values(devices=72)["at"]["each"]
+    assert rack < travel[144] < travel[73] and travel[144] > travel[216] > travel[256]
     assert EXPLORERS["bills-by-size"].state()["inference_tokens"] == 200e12
     price = EXPLORERS["price-to-cache"]
     assert price.symbol_values(price.state())["context"] == 200_000
