@@ -33,6 +33,7 @@ def _add_report(command) -> None:
     )
     parser.add_argument(
         "--class-list",
+        action="append",
         metavar="FILE",
         help="the class as the LMS exports it (CSV), so that its ids stand in the files for it; "
         "kept there for the next time",
@@ -147,7 +148,7 @@ def _write_grades(options, folder: Path, assignment, about) -> tuple[list, list[
             folder,
             assignment,
             results,
-            Path(options.class_list) if options.class_list else None,
+            _one_list(options.class_list),
             options.partial,
             show,
         )
@@ -161,6 +162,17 @@ def _write_grades(options, folder: Path, assignment, about) -> tuple[list, list[
     with Progress("Wrote", "pages of feedback", len(results), QUIET) as show:
         feedback.write(folder, assignment, grades.with_results(made, results), site, show)
     return made, notes
+
+
+def _one_list(named: list[str] | None) -> Path | None:
+    from .tables import TableError
+
+    if named and len(named) > 1:
+        raise TableError(
+            "--class-list takes one list at a time: name the first, then run the command again "
+            "with the other; both are kept."
+        )
+    return Path(named[0]) if named else None
 
 
 def _print_report(folder: Path, page: Path, assignment, made: list, notes: list[str]) -> None:

@@ -1208,6 +1208,7 @@ def test_the_command_answers_a_mistake_in_one_sentence(graded, tmp_path, capsys)
         if "balance" in assignments()
         else ([str(graded), "--source", "roofl"], 2, "There is no assignment"),
         ([str(graded), "--class-list", str(tmp_path / "none.csv")], 2, "none.csv cannot be read"),
+        ([str(graded), "--class-list", "a.csv", "--class-list", "b.csv"], 2, "one list at a time"),
     ]:
         assert cli.main(["assign", "report", *arguments]) == code
         error = capsys.readouterr().err

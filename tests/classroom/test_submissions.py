@@ -443,6 +443,8 @@ PLAIN = "student,name\nada,Ada Lovelace\ngrace,Grace Hopper\n"
         ),
         (PLAIN, {"Ada Lovelace_12_assignsubmission_file_/r.ipynb": b"a"}, ("ada", "grace")),
         (PLAIN, {"lovelaceada_77_5_roofline.ipynb": b"a"}, ("ada", "grace")),
+        (PLAIN.replace(",", ";"), {"ada.ipynb": b"a"}, ("ada", "grace")),
+        (PLAIN.replace(",", "\t"), {"ada.ipynb": b"a"}, ("ada", "grace")),
         (
             "id,last_name,first_name,email\nada,Lovelace,Ada,\ngrace,Hopper,Grace,\n",
             {"submitted/ada/roofline/r.ipynb": b"a"},

@@ -223,10 +223,12 @@ class Roster:
 
 def _rows(text: str, name: str) -> list[list[str]]:
     """Return the lines of a CSV file that are not blank; at least one, which may be empty."""
+    head = text.lstrip().partition("\n")[0]
+    delimiter = max(",;\t", key=head.count)  # as German and French spreadsheets write them
     try:
         return [
             row
-            for row in csv.reader(io.StringIO(text, newline=""))
+            for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
             if any(cell.strip() for cell in row)
         ] or [[]]
     except csv.Error as error:
