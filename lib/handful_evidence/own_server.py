@@ -253,7 +253,7 @@ def _load(run: Run) -> tuple[float, float] | str:
     if step is None:
         return "no time per output token"
     if answer is None:
-        return "no length of answers"
+        return "no length of answers (output_tokens)"
     decoding = max(answer - 1, 1) * step
     rate = run.request_throughput or (
         run.output_throughput / answer if run.output_throughput else None
@@ -550,6 +550,22 @@ def knee(found: Fit, known: Mapping[str, Any]) -> float:
     )
 
 
+def best_measured(found: Sequence[Point], step: float) -> Point | None:
+    """Return the measured point with most tokens a second and chip within `step`, or None.
+
+    >>> from handful_evidence.result_files import Run
+    >>> runs = [Run(f"{n}", "CSV", n, 1000, 500, 0.01 + 0.0001 * n) for n in (1, 50, 200)]
+    >>> best_measured(points(runs, "H100 SXM", "Llama 3.1 70B", "fp8"), 0.02).run.source
+    '50'
+    """
+    within = [one for one in found if not one.why_not and one.measured <= step]
+    return max(
+        within,
+        key=lambda one: float(one.known["batch"] / one.measured / one.known["devices"]),
+        default=None,
+    )
+
+
 def at_context(known: Mapping[str, Any], context: float) -> dict[str, Any]:
     """Return a load at another context: answers as long as they are, and prompts that fill it.
 
@@ -740,7 +756,7 @@ def _change(
     price = known.get("device_price")
     cost = known["devices"] * price / throughput if price and throughput else None
     each = throughput / known["devices"]
-    drawn = _drawn(found, known, step, reach)
+    drawn = _drawn(found, known, step, reach, each)
     ends = cost_ends = (1.0, 1.0)
     gain = 1.0
     if before is not None:
@@ -748,7 +764,7 @@ def _change(
         gain = each / now.each if now.each else 0.0
         ends = _ends(
             a / b if b else 0.0
-            for a, b in zip(drawn, _drawn(*before[:2], step, reach), strict=True)
+            for a, b in zip(drawn, _drawn(*before[:2], step, reach, now.each), strict=True)
         )
     if cost is not None and price:
         cost_ends = _ends(price / one if one else math.inf for one in drawn)
@@ -772,18 +788,23 @@ def _ends(values: Iterable[float]) -> tuple[float, float]:
     return found[round(last * (1 - LEVEL) / 2)], found[round(last * (1 + LEVEL) / 2)]
 
 
-def _drawn(found: Fit, known: Mapping[str, Any], step: float, reach: float) -> list[float]:
+def _drawn(
+    found: Fit, known: Mapping[str, Any], step: float, reach: float, each: float
+) -> list[float]:
     """Return tokens a second and chip within `step`, for some draws of the bootstrap.
 
-    By the steps at `GRID` batches, with straight lines between their logarithms.
+    By the steps at `GRID` batches, with straight lines between their logarithms; relative to what
+    the fit itself gives in this way, for which `each` is exact.
     """
     import numpy as np
 
     fits = scenario.room(known)
     most = reach if fits is None else float(min(fits, reach))
-    draws = found.draws[:: DRAWS // SOME]
+    reading, computing, fixed = (found.values[name] for name in NAMES)
+    own = np.array([[1 / reading, 1 / computing, fixed]])
+    draws = np.concatenate([own, found.draws[:: DRAWS // SOME]])
     if most < 1 or not _holds(known):
-        return [0.0] * len(draws)
+        return [0.0] * (len(draws) - 1)
     batches = np.exp(np.linspace(0.0, math.log(most), GRID))
     parts = [np.broadcast_to(part, GRID) for part in _times({**known, "batch": batches})]
     tokens = []
@@ -797,8 +818,8 @@ def _drawn(found: Fit, known: Mapping[str, Any], step: float, reach: float) -> l
         if late < GRID:
             share = math.log(step / steps[late - 1]) / math.log(steps[late] / steps[late - 1])
             batch = batches[late - 1] * (batches[late] / batches[late - 1]) ** share
-        tokens.append(math.floor(batch) / float(min(step, steps[-1])) / known["devices"])
-    return tokens
+        tokens.append(float(batch / min(step, steps[-1])))
+    return [each * one / tokens[0] if tokens[0] else 0.0 for one in tokens[1:]]
 
 
 def _holds(known: Mapping[str, Any]) -> bool:

@@ -47,7 +47,11 @@ def add(command) -> None:
     made.add_argument(
         "--tpot", metavar="T", help="time per output token that you promise, such as 40ms"
     )
-    made.add_argument("--context", metavar="C", help="tokens of context to predict at, such as 32k")
+    made.add_argument(
+        "--context",
+        metavar="C",
+        help="context to predict at, such as 32k, or prompt+answer: 1000+500",
+    )
     made.add_argument("--price", metavar="$", help="rent of one chip, such as 2.50$/hour")
     made.add_argument("--plot", metavar="FILE", help="draw the points, .svg or .png")
 
@@ -78,7 +82,7 @@ def _runs(options: argparse.Namespace) -> None:
     usable = [one for one in found if not one.why_not]
     usual = _usual_load(usable) if usable else {}
     if options.context and usable:
-        usual = own_server.at_context(usual, _checked("context", options.context))
+        usual = _load_at(usual, options.context)
     step = _checked("tpot_target", options.tpot) if options.tpot else None
     if step is None and usable:
         step = 1.5 * statistics.median(one.measured for one in usable)
@@ -111,6 +115,19 @@ def _checked(name: str, text: str) -> float:
 def _usual_load(usable: Sequence[Point]) -> dict[str, Any]:
     """Return the values of the point in the middle of those measured, by batch."""
     return dict(sorted(usable, key=lambda one: one.known["batch"])[len(usable) // 2].known)
+
+
+def _load_at(usual: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return the load at a context, or at lengths of prompt and answer such as 1000+500."""
+    from handful_evidence import own_server
+
+    prompt, plus, answer = text.partition("+")
+    if not plus:
+        return own_server.at_context(usual, _checked("context", text))
+    asked, told = _checked("context", prompt), _checked("context", answer)
+    if told < 1:
+        raise own_server.ServerError("An answer has at least 1 token.")
+    return {**usual, "context": asked + told / 2, "prompt_per_answer": asked / told}
 
 
 def _milliseconds(seconds: float) -> str:
@@ -186,8 +203,7 @@ def _print(
             "arithmetic, which the floor leaves out, makes steps longer than these."
         )
     if step is not None:
-        most = max(one.known["batch"] for one in usable)
-        _print_advice(fitted, usual, step, most, given=bool(options.tpot))
+        _print_advice(fitted, usual, step, usable, given=bool(options.tpot))
 
 
 def _header(usable: Sequence[Point], options: argparse.Namespace) -> str:
@@ -195,10 +211,10 @@ def _header(usable: Sequence[Point], options: argparse.Namespace) -> str:
     from handful import scenario
     from handful.symbolic.quantities import find
     from handful.units import format_value
+    from handful_evidence import own_server
 
     one = usable[0]
     chip = options.hardware or one.run.hardware
-    named = scenario.choose("hardware", chip)["name"] if options.hardware else chip
     form = options.precision or one.run.precision
     form = form or scenario.usual_precision(chip, options.weights)
     price = one.known.get("device_price")
@@ -208,10 +224,24 @@ def _header(usable: Sequence[Point], options: argparse.Namespace) -> str:
         if price
         else "no price: --price gives one"
     )
+    kept = options.cache or own_server.usual_cache(one.run) or form
+    chips = "" if options.devices or one.run.devices else ", as nobody says (--devices)"
+    told = options.precision or one.run.precision or options.weights
     return (
-        f"{options.model or one.run.model}: weights in {options.weights or form}, caches in "
-        f"{options.cache or form} (--cache), on {one.known['devices']:g} × {named}; {rent}"
+        f"{_name('model', options.model or one.run.model)}: weights in {options.weights or form}"
+        f"{'' if told else ', as nobody says (--precision)'}, caches in {kept} (--cache), on "
+        f"{one.known['devices']:g} × {_name('hardware', chip)}{chips}; {rent}"
     )
+
+
+def _name(kind: str, text: str) -> str:
+    """Return the name of the row that is meant, or the text of an own one."""
+    from handful import scenario
+
+    try:
+        return str(scenario.choose(kind, text)["name"])
+    except ValueError:
+        return text
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> list[str]:
@@ -314,13 +344,15 @@ def _too_few(known: dict[str, Any]) -> int | None:
 
 
 def _print_advice(
-    fitted: Fit, usual: dict[str, Any], step: float, most: float, given: bool
+    fitted: Fit, usual: dict[str, Any], step: float, usable: Sequence[Point], given: bool
 ) -> None:
     from handful import cli
     from handful_evidence import own_server
 
+    most = max(one.known["batch"] for one in usable)
     reach = own_server.REACH * most
     now = own_server.best_at(fitted, usual, step, reach)
+    measured = own_server.best_measured(usable, step)
     chosen = "as promised" if given else "half as much again as the median; --tpot sets it"
     print(
         f"\nWithin {_milliseconds(step)} a token ({chosen}), at {usual['context']:,.0f} tokens of "
@@ -333,7 +365,8 @@ def _print_advice(
     cli.print_columns(
         [
             ("", "batch", "tokens/s", "per chip", "cost per million, 90 %", "gain, 90 %"),
-            *(_row(one) for one in (now, *found)),
+            *([_measured_row(measured)] if measured else []),
+            *(_row(one, reach) for one in (now, *found)),
         ]
     )
     if max(one.batch for one in (now, *found)) > 1.2 * most:
@@ -341,10 +374,34 @@ def _print_advice(
             f"\nNo more than {most:,.3g} sequences at a time were measured: beyond them these "
             "numbers carry the fit on, and a server may refuse, or wait for memory."
         )
+    if any(_is_bound(one, reach) for one in (now, *found)):
+        cli.print_text(
+            f"\n+ stands where the promise would allow more than {reach:,.0f} sequences, "
+            f"{own_server.REACH} times what was measured: gains between such lines say little."
+        )
     cli.print_list("Assumed", [f"{one.name}: {one.assumes}" for one in found])
 
 
-def _row(one: Change) -> tuple[str, ...]:
+def _is_bound(one: Change, reach: float) -> bool:
+    return one.batch >= int(reach)
+
+
+def _measured_row(one: Point) -> tuple[str, ...]:
+    known = one.known
+    throughput = known["batch"] / one.measured
+    price = known.get("device_price")
+    cost = f"${1e6 * known['devices'] * price / throughput:.3g}" if price else ""
+    return (
+        f"  measured ({known['context']:,.0f} tokens)",
+        f"{known['batch']:,.0f}",
+        f"{throughput:,.0f}",
+        f"{throughput / known['devices']:,.0f}",
+        cost,
+        "",
+    )
+
+
+def _row(one: Change, reach: float) -> tuple[str, ...]:
     def ends(pair: tuple[float, float] | None, factor: float, form: str) -> str:
         return "" if pair is None else "–".join(format(end * factor, form) for end in pair)
 
@@ -354,7 +411,7 @@ def _row(one: Change) -> tuple[str, ...]:
     gain = f"{one.gain:.2f} × ({ends(one.gain_interval, 1, '.2f')})" if one.assumes else ""
     return (
         f"  {one.name}",
-        f"{one.batch:,.0f}",
+        f"{one.batch:,.0f}{'+' if _is_bound(one, reach) else ''}",
         f"{one.throughput:,.0f}",
         f"{one.each:,.0f}",
         cost,

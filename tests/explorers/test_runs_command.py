@@ -96,7 +96,8 @@ def test_a_server_is_read_held_against_its_floor_and_fitted(run, files):
 def test_a_person_reads_the_same(run, files):
     code, out, _ = run(*files, *SERVER, "--tpot", "30ms")
     assert code == 0 and "What the server adds, with intervals of 90 %" in out
-    head = "Llama 3.1 70B: weights in fp8, caches in fp8 (--cache), on 8 × H100 SXM; $1.30 per chip"
+    head = "Llama 3.1 70B: weights in fp8, caches in fp8 (--cache), on 8 × H100 SXM, as nobody "
+    head += "says (--devices); $1.30 per chip"
     assert out.startswith(head) and "where --price says no other" in out
     assert "70% of the peak" in out and "Within 30 ms a token (as promised)" in out
     assert sum(line.endswith(".json") for line in out.splitlines()) == len(LOADS)
@@ -190,7 +191,9 @@ def test_a_chip_of_ones_own_is_named_and_its_notes_are_told(run, files, tmp_path
         json.dumps({"name": "My GPU", **chip, **known["peak_flops"], "notes": ["It was measured."]})
     )
     code, out, _ = run(*files, "--hardware", str(path), *SERVER[2:])
-    assert code == 0 and "on 8 × My GPU; no price" in " ".join(out.split())
+    assert code == 0 and "on 8 × My GPU, as nobody says (--devices); no price" in " ".join(
+        out.split()
+    )
     assert "Of the chip\n  It was measured.\n" in out
     same = [
         run(*files, *one, *SERVER[2:], "--json")[1]

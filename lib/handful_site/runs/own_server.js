@@ -157,7 +157,7 @@ function loadOf(run) {
   const { concurrency, time_per_output_token: step, output_tokens: answer } = run;
   if (run.notes.some((note) => note.startsWith("speculative decoding"))) return GUESSED;
   if (step === null) return "no time per output token";
-  if (answer === null) return "no length of answers";
+  if (answer === null) return "no length of answers (output_tokens)";
   const decoding = Math.max(answer - 1, 1) * step;
   let rate = run.request_throughput || (run.output_throughput && run.output_throughput / answer);
   if (!rate) {
@@ -505,6 +505,22 @@ function undetermined(used, values, intervals) {
 
 // --- what follows ---
 
+// The measured point with most tokens a second and chip within a step.
+/**
+ * @param {Point[]} usable
+ * @param {number} step
+ * @returns {Point | null}
+ */
+export function bestMeasured(usable, step) {
+  const each = (/** @type {Point} */ one) => one.batch / one.measured / one.base.devices;
+  return usable
+    .filter(({ measured }) => measured <= step)
+    .reduce(
+      (/** @type {Point | null} */ best, one) => (best && each(best) >= each(one) ? best : one),
+      null,
+    );
+}
+
 // A load at another context: answers as long as they are, and prompts that fill it.
 /**
  * @param {SymbolValues} known
@@ -614,14 +630,16 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
     if (most < 1 || late(1)) return 0;
     return Math.floor(late(most) ? bisected(late, 1, most) : most);
   }
-  // Tokens a second and chip within a step, for some draws of the bootstrap.
+  // Tokens a second and chip within a step, for some draws of the bootstrap, relative to what the
+  // fit itself gives in this way, for which `each` is exact.
   /**
    * @param {SymbolValues} known
    * @param {number} step
    * @param {number} reach
    * @param {number} fixed
+   * @param {number} each
    */
-  function drawn(known, step, reach, fixed) {
+  function drawn(known, step, reach, fixed, each) {
     const most = Math.min(room(known), reach),
       some = draws.filter((_, k) => k % (DRAWS / SOME) === 0);
     if (most < 1 || !holds(known)) return some.map(() => 0);
@@ -629,7 +647,7 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
         Math.exp((Math.log(most) * k) / (GRID - 1)),
       ),
       parts = batches.map((batch) => times({ ...known, batch }));
-    return some.map(([a, b, c]) => {
+    const [own, ...others] = [factors, ...some].map(([a, b, c]) => {
       const steps = parts.map(([reading, computing]) => reading * a + computing * b + c * fixed);
       let late = 0;
       while (late < GRID && steps[late] <= step) late++;
@@ -639,8 +657,9 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
         const part = Math.log(step / steps[late - 1]) / Math.log(steps[late] / steps[late - 1]);
         batch = batches[late - 1] * (batches[late] / batches[late - 1]) ** part;
       }
-      return Math.floor(batch) / Math.min(step, steps[GRID - 1]) / known.devices;
+      return batch / Math.min(step, steps[GRID - 1]);
     });
+    return others.map((one) => (own ? (each * one) / own : 0));
   }
   /**
    * @param {string} name
@@ -657,7 +676,7 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
       price = known.device_price,
       cost = price && throughput ? (known.devices * price) / throughput : null,
       each = throughput / known.devices,
-      found = drawn(known, step, reach, fixed);
+      found = drawn(known, step, reach, fixed, each);
     let gain = 1,
       gainInterval = /** @type {Pair} */ ([1, 1]);
     if (before) {

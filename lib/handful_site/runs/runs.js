@@ -7,6 +7,7 @@ import { typed } from "../../handful_explorers/web/typing.js";
 import { formatTicks, formatValue, grouped, plural } from "../../handful_explorers/web/units.js";
 import {
   atContext,
+  bestMeasured,
   chipOf,
   choose,
   fit,
@@ -235,7 +236,7 @@ class Runs {
     this.devices = text("as the files say");
     this.promise = text("such as 40 ms");
     this.rent = text("as published");
-    this.context = text("that in the middle");
+    this.context = text("such as 32k, or 1000+500");
     this.apart = h("input", { type: "checkbox", id: "runs-apart", onchange: changed });
     this.fault = h("p", { class: "runs-fault", role: "alert", hidden: true });
     return h(
@@ -308,13 +309,13 @@ class Runs {
     this.found = { runs, problems: [...failed, ...problems] };
     // What was said of one's own server holds for the next of its files, and not for another's.
     const own = whose !== "";
-    if (!own || !this.own) {
+    if (!own) {
       for (const input of [this.hardware, this.model, this.precision, this.weights, this.cache])
         if (input) input.value = "";
       if (this.devices) this.devices.value = "";
       if (this.apart) this.apart.checked = false;
-      if (this.cache && !own) this.cache.value = "bf16";
-    }
+      if (this.cache) this.cache.value = "bf16";
+    } else if (!this.own && this.cache) this.cache.value = ""; // the example's
     this.own = own;
     this.files = files.length;
     this.compute();
@@ -325,7 +326,8 @@ class Runs {
     /** @type {SymbolValues} */
     const overrides = {};
     let promise = 0,
-      context = 0;
+      context = 0,
+      prompts = -1; // tokens of prompt for each of the answer, where they are told
     const devices = this.devices?.value.trim(),
       rent = this.rent?.value.trim(),
       step = this.promise?.value.trim(),
@@ -346,12 +348,20 @@ class Runs {
       if (typeof value === "string") throw new ServerError(`Time per token: ${value}`);
       promise = value;
     }
-    if (long) {
+    const [prompt, answer] = (long ?? "").split("+").map((part) => Number(part.trim() || NaN));
+    if (answer) {
+      if (!(prompt >= 0 && answer >= 1 && prompt + answer <= 1e8))
+        throw new ServerError(
+          "Context: a prompt and an answer are written as 1000+500, in tokens.",
+        );
+      context = prompt + answer / 2;
+      prompts = prompt / answer;
+    } else if (long) {
       const value = typed(long, { label: "Context", unit: "token", min: 1, max: 1e8 });
       if (typeof value === "string") throw new ServerError(`Context: ${value}`);
       context = value;
     }
-    return { overrides, promise, context };
+    return { overrides, promise, context, prompts };
   }
 
   // The chip, model and precision of a run: what is chosen comes before what its file says.
@@ -465,7 +475,7 @@ class Runs {
   /**
    * @param {Point[]} points
    * @param {string[]} problems
-   * @param {{ promise: number, context: number }} given
+   * @param {{ promise: number, context: number, prompts: number }} given
    */
   write(points, problems, given) {
     const usable = points.filter(({ whyNot }) => !whyNot),
@@ -519,16 +529,17 @@ class Runs {
    * @param {Fit | null} found
    * @param {string} why
    * @param {Point[]} usable
-   * @param {{ promise: number, context: number }} given
+   * @param {{ promise: number, context: number, prompts: number }} given
    */
-  fitParts(found, why, usable, { promise, context }) {
+  fitParts(found, why, usable, { promise, context, prompts }) {
     if (!found) return [h("p", { text: why })];
     const { values, intervals } = found,
       { predicted, interval, knee, changes, room } = predictor(found, this.formulas),
       ends = (/** @type {string} */ name, /** @type {(value: number) => string} */ form) =>
         `${form(intervals[name][0])} to ${form(intervals[name][1])}`,
       middle = usualLoad(usable),
-      usual = context ? atContext(middle, context) : middle,
+      there = context ? atContext(middle, context) : middle,
+      usual = prompts < 0 ? there : { ...there, context, prompt_per_answer: prompts },
       loads = /** @type {[string, SymbolValues][]} */ ([
         ["now", usual],
         ["twice the batch", { ...usual, batch: 2 * usual.batch }],
@@ -564,7 +575,8 @@ class Runs {
       h("p", {
         text:
           `${plural(Number(usual.batch.toPrecision(3)), "sequence")} of ` +
-          `${formatValue(usual.context, "token", 3)}. The knee, where a batch gives half of ` +
+          `${formatValue(usual.context, "token", 3)}, ${number(usual.prompt_per_answer)} of prompt for ` +
+          `each of the answer. The knee, where a batch gives half of ` +
           `what any could, is at ${number(Math.max(half, 1))} sequences at a time.`,
       }),
       table(
@@ -611,14 +623,32 @@ class Runs {
         ...parts.filter((part) => part !== null),
         h("p", { text: "Not one sequence keeps within that time, or memory does not hold it." }),
       ];
-    const row = (/** @type {Change} */ one) => [
-      one.name,
-      grouped(one.batch),
-      number(one.throughput),
-      number(one.each),
-      ...(priced ? [one.cost === null ? "–" : `$${number(one.cost * 1e6)}`] : []),
-      one.assumes ? `${number(one.gain)}\u00a0× (${one.gainInterval.map(number).join("–")})` : "",
-    ];
+    const bound = Math.floor(REACH * most),
+      tried = [now, ...best],
+      row = (/** @type {Change} */ one) => [
+        one.name,
+        `${grouped(one.batch)}${one.batch >= bound ? "+" : ""}`,
+        number(one.throughput),
+        number(one.each),
+        ...(priced ? [one.cost === null ? "–" : `$${number(one.cost * 1e6)}`] : []),
+        one.assumes ? `${number(one.gain)}\u00a0× (${one.gainInterval.map(number).join("–")})` : "",
+      ];
+    const done = bestMeasured(usable, step),
+      rate = done ? done.batch / done.measured : 0,
+      known = done
+        ? [
+            [
+              `measured (${formatValue(done.context, "token", 3)})`,
+              number(done.batch),
+              number(rate),
+              number(rate / done.base.devices),
+              ...(priced
+                ? [`$${number((1e6 * done.base.devices * done.base.device_price) / rate)}`]
+                : []),
+              "",
+            ],
+          ]
+        : [];
     return [
       ...parts,
       table(
@@ -630,7 +660,7 @@ class Runs {
           ...(priced ? ["A million"] : []),
           "Gain, 9 in 10",
         ],
-        [now, ...best].map(row),
+        [...known, ...tried.map(row)],
         "What the server could give, as it is and changed",
       ),
       Math.max(...[now, ...best].map(({ batch }) => batch)) > 1.2 * most
@@ -639,6 +669,14 @@ class Runs {
             text:
               `No more than ${number(most)} sequences at a time were measured: beyond them these ` +
               "numbers carry the fit on, and a server may refuse, or wait for memory.",
+          })
+        : null,
+      tried.some(({ batch }) => batch >= bound)
+        ? h("p", {
+            class: "runs-small",
+            text:
+              `+ stands where the promise would allow more than ${grouped(bound)} sequences, ` +
+              `${REACH} times what was measured: gains between such lines say little.`,
           })
         : null,
       ...list(
