@@ -7,7 +7,7 @@ import pytest
 from handful_site.build import ROOT
 from handful_site.contents import chapters
 
-CHAPTER = "latency-and-cost.html"
+CHAPTER = "experts-on-racks.html"
 LECTURE = [
     "latency-and-cost",
     "balance-batch",
