@@ -42,7 +42,7 @@ UNKNOWN_CACHE = 2**27  # where a library does not say how large the last cache i
 
 @dataclass(frozen=True)
 class Library:
-    """An array library on the GPUs of this machine: all that is measured, as calls.
+    """Hold an array library on the GPUs of this machine: all that is measured, as calls.
 
     ``memory``, ``free`` and ``cache`` are bytes of one of its ``devices`` GPUs.  ``moves`` names
     ways to go through memory: each takes bytes, and returns a call and the bytes that it moves.
@@ -68,7 +68,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate that was measured.
+    """Hold a rate that was measured.
 
     ``value`` is that of the fastest timing, and the slowest took ``spread`` times as long.
     """
@@ -87,7 +87,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Chip:
-    """What was measured of a GPU: rates by name, and why others are missing.
+    """Hold what was measured of a GPU: rates by name, and why others are missing.
 
     ``short_sum`` is the time of an all-reduce of few bytes, in seconds, or None.
     """

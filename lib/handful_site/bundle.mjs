@@ -136,16 +136,18 @@ const notices = [...held].sort().map((name) => {
 });
 writeFileSync(join(out, "licences.txt"), `${notices.join("\n\n\n")}\n`);
 
-// KaTeX's sheet with the one font format that every browser of the last ten years reads.
+// KaTeX's sheet with the one font format that every browser of the last ten years reads, and without
+// Fraktur, in which no formula is written and which every reader would keep for offline.
 const katex = dirname(createRequire(import.meta.url).resolve("katex"));
-const sheet = readFileSync(join(katex, "katex.min.css"), "utf8").replace(
-  /,url\([^)]+\.(woff|ttf)\) format\("[^"]+"\)/g,
-  "",
-);
+const sheet = readFileSync(join(katex, "katex.min.css"), "utf8")
+  .replace(/,url\([^)]+\.(woff|ttf)\) format\("[^"]+"\)/g, "")
+  .replace(/@font-face\{[^}]*Fraktur[^}]*\}/g, "");
 mkdirSync(join(out, "katex", "fonts"), { recursive: true });
 writeFileSync(
   join(out, "katex", "katex.css"),
   (await transform(sheet, { loader: "css", minify: true })).code,
 );
-for (const font of readdirSync(join(katex, "fonts")).filter((name) => name.endsWith(".woff2")))
+for (const font of readdirSync(join(katex, "fonts")).filter((name) =>
+  /^(?!.*Fraktur).*\.woff2$/.test(name),
+))
   copyFileSync(join(katex, "fonts", font), join(out, "katex", "fonts", font));

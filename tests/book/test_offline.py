@@ -340,7 +340,7 @@ def test_the_built_book_itself(context):
     if not (build.SITE / "sw.js").exists():
         pytest.fail("The book is not built; run `make build`.", pytrace=False)
     core = offline.edition(build.SITE, POLICY)["core"]
-    assert sum(len(gzip.compress((build.SITE / name).read_bytes())) for name in core) < 1_050_000
+    assert sum(len(gzip.compress((build.SITE / name).read_bytes())) for name in core) < 1_000_000
     host, faults = Host(build.SITE), []
     try:
         context.set_default_timeout(60_000)

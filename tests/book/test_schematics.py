@@ -201,7 +201,7 @@ def test_a_step_keeps_its_room_on_a_phone(demo):
             )
             assert [i for i, seen in enumerate(shown) if seen] == [step]
             heights.add(figure.evaluate("(one) => one.getBoundingClientRect().height"))
-        assert len(heights) == 1 and heights.pop() < 830, name
+        assert len(heights) == 1 and heights.pop() < 800, name
 
 
 SHOWN = """(one) => [...one.querySelectorAll("li")].filter(

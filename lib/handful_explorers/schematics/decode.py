@@ -206,6 +206,6 @@ decode_step = Schematic(
     ],
     draw=_draw,
     caption="Llama 3.1 70B in bf16 on eight H100s; conversations of {context} tokens that have"
-    " nothing in common. Memory and times are drawn to the same scale: what takes room takes time"
-    " to read. A token\u2019s share has a scale of its own. Waiting for anything else is left out.",
+    " nothing in common. Memory and times are drawn to one scale, since what takes room takes time"
+    " to read; a token\u2019s share has its own. Other waiting is left out.",
 )
