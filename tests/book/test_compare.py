@@ -57,27 +57,27 @@ def choose(page, **choice) -> None:
 
 OTHER = {"hardware": "H200 SXM", "model": "Kimi K2"}
 
-# Its cursor follows the scenario, and what is pinned is shown at the same crowd.
-MOVING = "explorer-fast-and-slow "
 
-
-def numbers(page):
-    """Return the numbers of the page, each with the pinned one beside it."""
-    found = page.evaluate("both()")
-    return {key: both for key, both in found.items() if not key.startswith(MOVING)}
+def hold(page):
+    """Move the cursor of the plot whose own follows the scenario; then it stays where it is."""
+    cursor = page.locator("#explorer-fast-and-slow .ex-cursor[role=slider]")
+    if cursor.count():
+        cursor.press("ArrowRight")
+        page.evaluate("frames2()")
 
 
 @pytest.mark.parametrize("name", FOLLOWING)
 def test_each_number_has_the_pinned_scenarios_beside_it(opened, name):
     """What stands beside a number is what the page had before; taking the pin out restores it."""
     tab, page = opened(f"{name}.html")
-    before = numbers(page)
+    hold(page)
+    before = page.evaluate("both()")
     choose(page, **OTHER)
-    plain = numbers(page)
+    plain = page.evaluate("both()")
     page.get_by_role("button", name="Reset to the book’s").click()
     page.get_by_role("button", name="Compare").click()
     choose(page, **OTHER)
-    both = numbers(page)
+    both = page.evaluate("both()")
     # a plot of which one scenario has no number shows the other alone
     common = [key for key in both if key in before]
     faults = [
@@ -95,7 +95,7 @@ def test_each_number_has_the_pinned_scenarios_beside_it(opened, name):
     assert changed
     page.get_by_role("button", name="Stop comparing").click()
     page.evaluate("frames2()")
-    assert numbers(page) == plain
+    assert page.evaluate("both()") == plain
     assert page.locator(".beside:not(:empty):visible, .is-beside:visible").count() == 0
     assert tab.faults == []
 
@@ -122,7 +122,8 @@ def test_curves_of_both_are_drawn(opened):
 
 def test_a_comparison_is_swapped_ended_and_sent(opened):
     tab, page = opened("latency-and-cost.html")
-    before = numbers(page)
+    hold(page)
+    before = page.evaluate("both()")
     page.get_by_role("button", name="Compare").click()
     assert "Now choose another scenario" in page.locator(".bar-beside").inner_text()
     choose(page, **OTHER)
@@ -130,22 +131,23 @@ def test_a_comparison_is_swapped_ended_and_sent(opened):
     page.locator("#bar-rent").fill("7")
     page.locator("#bar-rent").press("Enter")
     page.evaluate("frames2()")
-    assert page.evaluate("both()") != compared
-    paid = numbers(page)
+    paid = page.evaluate("both()")
     page.get_by_role("button", name="Swap").click()
     page.evaluate("frames2()")
-    assert {k: v[::-1] for k, v in numbers(page).items()} == paid
+    assert {k: v[::-1] for k, v in page.evaluate("both()").items()} == paid != compared
     assert page.locator("#bar-hardware").input_value() != OTHER["hardware"]
     page.reload()
     page.wait_for_selector(".ex-row .beside:not(:empty)")
+    hold(page)
     page.get_by_role("button", name="Copy link").first.click()
     page.wait_for_function("() => location.search.includes('beside.')")
     address = page.url.split("/")[-1]
     page.get_by_role("button", name="Stop comparing").click()
     page.evaluate("frames2()")
-    assert numbers(page) == before
+    assert page.evaluate("both()") == before
     tab, page = opened(address)
-    assert {k: v[::-1] for k, v in numbers(page).items()} == paid
+    hold(page)
+    assert {k: v[::-1] for k, v in page.evaluate("both()").items()} == paid
     assert tab.faults == []
 
 

@@ -535,7 +535,8 @@ function guidellm(f) {
     return median;
   };
   let strategy = f.part("config").part("strategy");
-  if (!Object.keys(strategy.values).length) strategy = f.part("args").part("strategy"); // where it stood before version 0.4
+  // where it stood before version 0.4
+  if (!Object.keys(strategy.values).length) strategy = f.part("args").part("strategy");
   const kind = strategy.text("type_"),
     concurrency =
       mean("request_concurrency") ||

@@ -779,7 +779,9 @@ class Runs {
         width,
         height,
         role: "img",
-        "aria-label": `Time per output token over sequences that decode at a time: ${plural(usable.length, "point")}, each beside its floor${found ? " and the fit" : ""}.`,
+        "aria-label":
+          "Time per output token over sequences that decode at a time: " +
+          `${plural(usable.length, "point")}, each beside its floor${found ? " and the fit" : ""}.`,
       },
       ...xTicks.map((value, k) =>
         s(
