@@ -13,8 +13,8 @@ them, as served steps do.  A point below its floor cannot be what it says, and i
 On 51 servers of public runs, each of 943 points was predicted from the others of its server: 89 %
 lie in the interval of 90 %, and half of the predictions are off by 3 % or less.  Attention's own
 arithmetic is left out, so that MiniMax-M2.5 on 8 H100, with prompts of 70,000 tokens, takes up to
-47 % longer than predicted.  Tried: counting it brings that to 30 %, and makes Qwen3 32B on 8 chips
-worse by as much.
+47 % longer than predicted, or 30 % if its caches are of two bytes.  Tried: counting it brings that
+to 30 %, and makes Qwen3 32B on 8 chips worse by as much.
 
 >>> from handful_evidence.result_files import Run
 >>> alone = Run("mine.json", "a plain table", 1, 1000, 500, 0.025, 0.2, 39.5, None)

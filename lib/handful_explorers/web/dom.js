@@ -45,6 +45,21 @@ export const h = (tag, attributes, ...children) =>
 export const s = (tag, attributes, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
+// Hand a text over as a file.
+/**
+ * @param {string} text
+ * @param {string} name
+ * @param {string} type
+ */
+export function saveAs(text, name, type) {
+  const address = URL.createObjectURL(new Blob([text], { type })),
+    link = h("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
 // Writing an attribute or a text costs even when it changes nothing; in a frame, most change
 // nothing.
 /**

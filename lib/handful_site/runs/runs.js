@@ -1,6 +1,6 @@
 // The page's place for result files: reads what is dropped, and shows it beside its floor.  Nothing
 // leaves the browser.  The numbers are own_server.js's, the words those of `handful runs`.
-import { h, s, watchWidth } from "../../handful_explorers/web/dom.js";
+import { h, s, saveAs, watchWidth } from "../../handful_explorers/web/dom.js";
 import { scale } from "../../handful_explorers/web/path.js";
 import { tickValues } from "../../handful_explorers/web/plot.js";
 import { typed } from "../../handful_explorers/web/typing.js";
@@ -726,7 +726,7 @@ class Runs {
       h("button", {
         type: "button",
         text: "Save all as a table (CSV)",
-        onclick: () => save(csvOf(sorted, found), "points.csv"),
+        onclick: () => saveAs(csvOf(sorted, found), "points.csv", "text/csv"),
       }),
     );
   }
@@ -850,19 +850,6 @@ class Runs {
     });
     this.canvas.replaceChildren(key, drawing);
   }
-}
-
-/**
- * @param {string} text
- * @param {string} name
- */
-function save(text, name) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/csv" })),
-    link = h("a", { href: address, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
 /**

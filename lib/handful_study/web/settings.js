@@ -1,6 +1,6 @@
 // Below the sitting: how much to remember and how fast, and the log's own affairs (export, import,
 // erase).
-import { h } from "../../handful_explorers/web/dom.js";
+import { h, saveAs } from "../../handful_explorers/web/dom.js";
 import { plural } from "../../handful_explorers/web/units.js";
 import { MOST_BYTES } from "./log.js";
 import { span, stretch, zoneAt } from "./spaced_repetition.js";
@@ -111,20 +111,6 @@ export function settingsForm(store, chapters) {
         )
       : null,
   );
-}
-
-// Hand a text over as a file.
-/**
- * @param {string} text
- * @param {string} name
- */
-function save(text, name) {
-  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  const link = h("a", { href: address, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
 /**
@@ -241,7 +227,7 @@ export function dataPanel(store) {
   const exported = async () => {
     const text = await store.export(),
       here = new Date(Date.now() + 60_000 * zoneAt(Date.now()));
-    save(text, `handful-study-${here.toISOString().slice(0, 10)}.json`);
+    saveAs(text, `handful-study-${here.toISOString().slice(0, 10)}.json`, "application/json");
     await store.backedUp();
     say(
       "Exported. The file holds your whole log; import it here or on another computer, and " +
