@@ -150,7 +150,7 @@ def test_targets_do_not_overlap_as_the_page_comes(site, watch, width, height):
     Lighthouse looks at a page in this way, at these sizes.
     """
     page = watch(bypass_csp=True, width=width, height=height).open(site + "latency-and-cost.html")
-    page.wait_for_function("document.querySelectorAll('.problem-choices input').length > 8")
+    page.wait_for_function("() => document.querySelectorAll('.problem-choices input').length > 8")
     page.evaluate(AXE)
     assert page.evaluate(RUN, ["light", {"type": "rule", "values": ["target-size"]}]) == []
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import subprocess
 from dataclasses import MISSING, fields
@@ -14,6 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 import handful_site
 from handful import facts, latency, scenario, shapes
@@ -435,7 +437,7 @@ def tab(shared):
 
 def start(page, name: str) -> None:
     page.locator("#yours-model-start").select_option(name)
-    page.wait_for_function("document.querySelector('#bar-model').value === 'yours'")
+    expect(page.locator("#bar-model")).to_have_value("yours")
 
 
 def write(page, field: str, value) -> None:
@@ -447,7 +449,7 @@ def test_a_pasted_configuration_becomes_the_books_scenario(tab, site):
     page = tab.open(site + "your-model.html")
     page.locator(".yours-model .yours-paste summary").click()
     page.locator("#yours-config").fill(json.dumps(LLAMA))
-    page.wait_for_function("document.querySelector('#bar-model').value === 'yours'")
+    expect(page.locator("#bar-model")).to_have_value("yours")
     assert "70,553,706,496" in page.locator(".yours-model .yours-counts").inner_text()
     wanted = {
         q: format_value(latency.latency_floor(scenario.values(model="Llama 3.1 70B")), "s")
@@ -485,7 +487,7 @@ def test_a_configuration_may_be_dropped_or_chosen(tab, site):
     total = page.locator(".yours-model [data-count='Parameters, in total']")
     said = page.locator(".yours-model .yours-paste .yours-said")
     page.evaluate(DROP, [json.dumps(LLAMA), "config.json"])  # onto what is still closed
-    page.wait_for_function("() => document.querySelector('#bar-model').value === 'yours'")
+    expect(page.locator("#bar-model")).to_have_value("yours")
     assert "70,553,706,496" in total.inner_text()
     assert "head_dim is not given" in said.inner_text()
     # by keyboard: the field is labelled, and the next stop after the text
@@ -498,10 +500,7 @@ def test_a_configuration_may_be_dropped_or_chosen(tab, site):
         chooser.set_input_files(
             {"name": "config.json", "mimeType": "application/json", "buffer": given.encode()}
         )
-        page.wait_for_function(
-            "() => document.querySelector('.yours-model .yours-counts').innerText"
-            ".includes('116,829,156,672')"
-        )
+        expect(page.locator(".yours-model .yours-counts")).to_contain_text("116,829,156,672")
     for text, problem in (
         ('{"num_hidden_layers": 80,\n}', "model.json: This is no JSON: in line 2"),
         ("", "model.json is empty."),
@@ -530,7 +529,7 @@ def test_a_measured_chip_may_be_pasted_or_chosen(tab, site):
     }
     page.locator(".yours-hardware .yours-paste summary").click()
     page.locator("#yours-chip").fill(json.dumps(chip))
-    page.wait_for_function("document.querySelector('#bar-hardware').value === 'yours'")
+    expect(page.locator("#bar-hardware")).to_have_value("yours")
     label = "s => s.selectedOptions[0].textContent"
     assert page.locator("#bar-hardware").evaluate(label) == "Test GPU (your chip) (no price)"
     assert live(page, "drain_time") == format_value(9e10 / 3e12, "s")
@@ -546,9 +545,8 @@ def test_a_measured_chip_may_be_pasted_or_chosen(tab, site):
             "buffer": json.dumps(chip | {"memory_capacity": 6e10, "devices": 9}).encode(),
         }
     )
-    page.wait_for_function(
-        "document.querySelector('.yours-hardware .yours-said').innerText.startsWith("
-        "'mine.json: The chips that serve one copy are at most the 8')"
+    expect(said).to_have_text(
+        re.compile("^mine.json: The chips that serve one copy are at most the 8")
     )
     assert live(page, "drain_time") == format_value(9e10 / 3e12, "s")  # what was there stays
 
@@ -572,7 +570,7 @@ LINK = """() => {
 def test_a_chip_of_ones_own_and_its_link(tab, site, watch):
     page = tab.open(site + "your-model.html")
     page.locator("#yours-hardware-start").select_option("H100 SXM")
-    page.wait_for_function("document.querySelector('#bar-hardware').value === 'yours'")
+    expect(page.locator("#bar-hardware")).to_have_value("yours")
     write(page, "hardware-memory_bandwidth", "6.7")
     write(page, "hardware-name", "Twice")
     known = scenario.values(hardware="H100 SXM", memory_bandwidth=6.7e12)
@@ -633,7 +631,7 @@ def test_a_value_may_be_typed_with_its_unit(tab, site, field):
     kind, name = field.split("-", 1)
     row = "H100 SXM" if kind == "hardware" else "Llama 3.1 8B"
     page.locator(f"#yours-{kind}-start").select_option(row)
-    page.wait_for_function(f"document.querySelector('#bar-{kind}').value === 'yours'")
+    expect(page.locator(f"#bar-{kind}")).to_have_value("yours")
     for text, wanted in UNITS[field].items():
         write(page, field, text)
         found = page.evaluate(LINK)
@@ -731,7 +729,7 @@ def test_a_link_puts_the_readers_own_model_aside(tab, site):
     assert page.locator("#yours-model-name").input_value() == "Theirs"
     page.get_by_role("button", name="Bring back Mine").click()
     page.wait_for_function(
-        "document.querySelector('#bar-model').selectedOptions[0].textContent "
+        "() => document.querySelector('#bar-model').selectedOptions[0].textContent "
         "=== 'Mine (your model)'"
     )
 

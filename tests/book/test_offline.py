@@ -226,7 +226,9 @@ def test_two_editions_never_mix(context, host):
         assert edition(page) == {"Edition A"}
     assert len(caches(first)) == 2
     second.get_by_role("button", name="Reload").click()
-    second.wait_for_function("document.querySelector('#edition')?.textContent === 'Edition B'")
+    second.wait_for_function(
+        "() => document.querySelector('#edition')?.textContent === 'Edition B'"
+    )
     assert edition(second) == {"Edition B"}
     # The other tab is of A to its end, though B is active; even what it asks for late.
     assert edition(first) == {"Edition A"} and len(caches(first)) == 2

@@ -154,7 +154,7 @@ def test_a_right_answer_offers_the_next_problem(open_problem):
     ids = [node["data-problem"] for node in page(problem(NUMBER).chapter).select("[data-problem]")]
     following = ids[ids.index(NUMBER) + 1]
     focused = "document.activeElement.closest('.problem')?.dataset.problem"
-    desk.node.page.wait_for_function(f"{focused} === '{following}'")
+    desk.node.page.wait_for_function(f"() => {focused} === '{following}'")
 
 
 @pytest.mark.browser

@@ -295,7 +295,7 @@ def test_two_editions_with_other_rules_share_one_log(book, watch):
         page.bring_to_front()
         answer(page, 3)
         time.sleep(0.05)
-    first.wait_for_function("document.querySelector('.study-count b') !== null")
+    first.wait_for_function("() => document.querySelector('.study-count b') !== null")
     assert (
         len(dump(first)["events"]) == 5
         and len({event["card"] for event in dump(first)["events"]}) == 5

@@ -231,7 +231,7 @@ def test_scrolling_never_changes_a_step(demo):
     page = demo(width=1280, height=800, reduced_motion="no-preference")
     for _ in range(40):
         page.mouse.wheel(0, 400)
-    page.wait_for_function("scrollY > 2000")
+    page.wait_for_function("() => scrollY > 2000")
     for name in ALL:
         assert at(figure_of(page, name)) == 1, name
 
