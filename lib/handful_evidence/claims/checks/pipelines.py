@@ -370,13 +370,14 @@ def as_many_micro_batches_as_stages() -> Findings:
     whole = pipelining.device_memory_of_batch.expanded.subs(symbol("batch"), batch)
     busy = [
         pipelining.stage_utilisation(
-            pipeline_stages=4, micro_batches=count, stage_time=0.005, hop_time=0
+            pipeline_stages=4, micro_batches=count, stage_time=0.005, hop_time=hop
         )
-        for count in (3, 4)
+        for count, hop in ((3, 0), (4, 0), (4, 8e-6))
     ]
     return {
         "B = P × micro-batch": sympy.simplify(whole - pipelining.device_memory.expanded) == 0,
         "four stages want four": busy[0] < 1 and busy[1] == 1,
+        "four are enough with hops of 8 μs": busy[2] == 1,
     }
 
 
