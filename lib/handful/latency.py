@@ -554,11 +554,14 @@ weights_in_caches = Formula(
 
 fast_batch = Formula(
     q.fast_batch,
-    Max(0, (B + _B_w) / _s - _B_w),
-    using=(weights_in_caches,),
+    Max(0, _batch_when_fast),
+    using=(step_time_lecture,),
     source="1:19; derived",
     meaning="sequences that may share a step which has to be s times shorter",
-    conventions=("reading is the limit; 0 where no batch is small enough",),
+    conventions=(
+        "0 where the step would be shorter than reading the weights",
+        "all weights read at every step; the context is above zero",
+    ),
 )
 
 batch_from_price = Formula(

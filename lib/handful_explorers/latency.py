@@ -113,7 +113,7 @@ fast_and_slow = Explorer(
     ],
     presets=[
         Preset(
-            "The crowd that six times the price implies",
+            "The crowd of six times the price at 2.5 times the speed",
             {"speedup": 2.5, "batch": 189},
             {"batch": Readout(latency.batch_from_price, given={"price_ratio": 6}, whole="near")},
         ),
@@ -124,6 +124,7 @@ fast_and_slow = Explorer(
         ),
     ],
     caption="Each point of the line is a number of people. Further right, answers stream faster "
-    "and cost more. As in the lecture, every step reads all weights, and chips never "
-    "wait. A dashed button stands for a crowd that is beyond the plot.",
+    "and cost more. As in the lecture, chips never wait, and every step reads all weights, even "
+    "those of experts that nobody needs. Moving the speed leaves the crowd of normal mode as it "
+    "is. A button with a dashed outline leads to a crowd too large for the plot.",
 )

@@ -111,7 +111,27 @@ def test_fast_mode_is_the_ratio_of_two_points_of_the_frontier(model):
     assert latency.fast_mode_price({**point, "speedup": 2.5}) == pytest.approx(
         (step / 2.5 / batch) / (step / 20_000), rel=1e-12
     )
+    assert latency.fast_batch({**point, "speedup": 2.5}) == pytest.approx(batch, rel=1e-12)
     assert latency.fast_mode_price({**point, "batch": 100.0, "speedup": 2.5}) == math.inf
+
+
+@pytest.mark.parametrize(
+    "hardware, model, precision, context, normal, reads",
+    [("H100 SXM", "Llama 3.1 70B", "bf16", 160, 4845, 323)],
+)
+def test_people_in_fast_mode_where_multiplying_sets_the_pace(
+    hardware, model, precision, context, normal, reads
+):
+    """There more people share a step than reading alone would tell."""
+    known = values(hardware=hardware, model=model, precision=precision, context=context)
+    at = {**known, "batch": float(normal), "speedup": 2.5}
+    assert latency.compute_time(at) > latency.full_weight_time(at) + latency.kv_time(at)
+    few = latency.fast_batch(at)
+    assert few > 2 * reads
+    assert latency.step_time_lecture(known, batch=few) == pytest.approx(
+        latency.step_time_lecture(at) / 2.5, rel=1e-9
+    )
+    assert latency.fast_mode_price(at) == pytest.approx(normal / (2.5 * few), rel=1e-9)
 
 
 def test_a_price_list_gives_the_batch_away():
