@@ -56,6 +56,7 @@ balance_against_context = Explorer(
     presets=[
         Preset("500 tokens of context", {"context": 500}),
         Preset("Llama 3.1 70B", {"model": "Llama 3.1 70B", "precision": "fp8"}),
+        Preset("H200", {"hardware": "H200 SXM", "model": "DeepSeek-V3", "precision": "fp8"}),
     ],
     guess=Guess(
         "Without attention's arithmetic no batch would balance our rack beyond 3,400 tokens. With "

@@ -18,12 +18,12 @@ RACK = 'hardware="GB200 NVL72" precision=fp8'
 PAIRS = {
     1: (64, "a pair for each head"),
     2: (1, "a pair for all heads"),
-    3: (8, "a pair for eight heads"),
+    3: (8, "a pair for every eight heads"),
 }
 # What the bars of the last step are called, and how often a number is used.
 USES = {
     "once": "a pair for each head",
-    "shared": "a pair for eight heads (Llama)",
+    "shared": "a pair for every eight heads (Llama)",
     "heads": "a pair for all 64 heads",
     "uses": "a latent for all 128 heads (DeepSeek)",
     "wanted": "what our chip can do meanwhile",
@@ -136,6 +136,7 @@ shared_heads = Schematic(
         "numbers_2": Number("= 2 * {width}", 5),
         "numbers_3": Number("= 2 * {pairs} * {width}", 5),
         "numbers_4": Number("= {rank} + {rope}", 5),
+        "pairs_4": Number("= 2 * {latent_heads} * {width}", 5),
         "once": "= 1",
         "shared": "= {heads} / {pairs}",
         "uses": Number(f'cache_uses model="DeepSeek-V3" {RACK}', 3, "1"),
@@ -162,9 +163,9 @@ shared_heads = Schematic(
             " shows {numbers_3} numbers, an eighth of the first.",
         ),
         Step(
-            "DeepSeek-V3 keeps one latent of {rank} numbers for all of its {latent_heads} heads,"
-            " and {rope} numbers that tell the position. The latent serves as key and as value, so"
-            " each head uses it twice, and the position once.",
+            "Pairs for the {latent_heads} heads of DeepSeek-V3 would take {pairs_4} numbers. It"
+            " keeps one latent of {rank} instead, and {rope} that tell the position. The latent"
+            " serves as key and as value, so each head uses it twice, and the position once.",
             "Two rows of dots, {latent_heads} query heads. All lead to two boxes, a latent of"
             " {rank} numbers and a position of {rope}. A fourth bar shows {numbers_4} numbers,"
             " between those of one pair and of eight.",

@@ -94,9 +94,9 @@ one_person = Schematic(
     },
     steps=[
         Step(
-            "Without caches the multipliers work for you for {work}. At the balance the memory"
-            " works for you just as long, and reads your share of the weights. The shares of"
-            " {crowd} people add up to one reading of them all.",
+            "Without caches the multipliers work for you for {work}. With {crowd} people your share"
+            " of reading the weights takes just as long. All shares together are one reading of all"
+            " the weights.",
             "Two bars of {work}: weights multiplied for you, and weights read for you. Below them a"
             " bar of {crowd} people.",
         ),
@@ -115,9 +115,9 @@ one_person = Schematic(
             " weights, {both} in all. The bar of reading your cache ends before that.",
         ),
         Step(
-            "The other {rest} of the cache are read while the multipliers work with the weights."
-            " Of those {work} they take up {rest_share}, and {left} are left for your share of the"
-            " weights.",
+            "That leaves {rest} of reading. It has to fit into the {work} in which the multipliers"
+            " work with the weights, and takes up {rest_share} of them. The other {left} are left"
+            " for your share of the weights.",
             "Both bars are equally long. Below the weights that are multiplied, {rest} of the bar"
             " of reading are the rest of your cache and {left} are weights.",
         ),
@@ -130,5 +130,6 @@ one_person = Schematic(
         ),
     ],
     draw=_draw,
-    caption="Our rack at its balance, with attention in fp8. The bars are to scale.",
+    caption="Our rack at its balance. Attention multiplies in fp8, and the memory is always"
+    " reading. The bars are to scale.",
 )

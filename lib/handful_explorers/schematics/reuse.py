@@ -238,5 +238,5 @@ what_cancels = Schematic(
         ),
     ],
     draw=_draw_bars,
-    caption="GB200 chips, with the caches left out. The bars are to scale.",
+    caption="GB200 chips, with the caches left out. The bars of all steps are drawn to one scale.",
 )
