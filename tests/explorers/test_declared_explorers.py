@@ -310,7 +310,9 @@ def check_course(explorer: Explorer, lead, values: dict) -> None:
         highest = list(itertools.accumulate(back, max))
         assert all(y >= 0.9 * so_far for y, so_far in zip(back, highest, strict=True))
         verb = "rises" if way > 0 else "falls"
-        if run[0] > 0 and run[-1] > 0:
+        if "rises without end" in words and way > 0 and b == len(part) - 1:
+            assert ys[kept[-1] + 1] == math.inf and part[-1] > 1.8 * part[-2]
+        elif run[0] > 0 and run[-1] > 0:
             fold = max(run[0] / run[-1], run[-1] / run[0])
             number = f"{format_value(fold, '1', 2)}-fold"
             by = format_value(abs(run[-1] / run[0] - 1), "%", 2)

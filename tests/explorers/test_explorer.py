@@ -291,6 +291,11 @@ XS = np.geomspace(1, 4096, 241)
             np.where(XS > 100, np.inf, 1e-3 * XS),
             "rises 97-fold from batch 1 to 97; above batch 97 it is out of reach",
         ),
+        (
+            np.where(XS < 100, 1e-3 / np.maximum(1e-9, 1 - XS / 100), np.inf),
+            "stays near 1.1\u00a0ms, then rises without end from batch 11 on; above batch 97 it is"
+            " out of reach",
+        ),
         (0 * XS + np.nan, "has no value here"),
     ],
 )

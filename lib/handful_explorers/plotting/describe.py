@@ -170,6 +170,9 @@ def describe(
     if stop - first < 3:
         return "is drawn beyond what fits"
     kept_x, kept_y = [float(x) for x in xs[first:stop]], [float(y) for y in ys[first:stop]]
+    # Towards a pole the last step of a grid about doubles a curve, or more; how far it comes up to
+    # there is a matter of the grid.
+    endless = last < len(ys) and ys[last] == math.inf and kept_y[-1] >= 1.9 * kept_y[-2]
     words: list[str] = []
     usual = 3 if x_unit in FINE else 2
     for way, a, b in stretches(kept_y, log):
@@ -185,7 +188,9 @@ def describe(
         calm = words and words[-1].startswith("stays") and b == len(kept_y) - 1
         digits = 3 if fits < last and b == len(kept_y) - 1 else usual
         to += " on" if calm and fits >= last else f" to {plain(kept_x[b], x_unit, digits)}"
-        if not ratio:
+        if endless and way > 0 and b == len(kept_y) - 1:
+            amount = " without end"
+        elif not ratio:
             amount = f" to {format_value(end, y_unit, 2)}"
         elif fold >= 1.95:
             amount = f" {format_value(fold, '1', 2)}-fold"

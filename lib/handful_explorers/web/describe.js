@@ -155,8 +155,9 @@ function amountOf(ratio, end, yUnit) {
  * @param {string} yUnit
  * @param {boolean} log
  * @param {boolean} whole
+ * @param {boolean} endless whether the curve rises to infinity
  */
-function tell(x, y, xName, xUnit, yUnit, log, whole) {
+function tell(x, y, xName, xUnit, yUnit, log, whole, endless) {
   /** @type {string[]} */
   const words = [],
     usual = FINE.has(xUnit) ? 3 : 2;
@@ -173,7 +174,7 @@ function tell(x, y, xName, xUnit, yUnit, log, whole) {
       to = calm && whole && end ? "on" : `to ${plain(x[b], xUnit, end && !whole ? 3 : usual)}`;
     words.push(
       (way > 0 ? "rises" : "falls") +
-        `${amountOf(ratio, y[b], yUnit)} from ${xName} ${plain(x[a], xUnit, usual)} ${to}`,
+        `${endless && way > 0 && end ? " without end" : amountOf(ratio, y[b], yUnit)} from ${xName} ${plain(x[a], xUnit, usual)} ${to}`,
     );
   }
   return words.join(", then ");
@@ -200,7 +201,10 @@ export function describe(xs, ys, xName, xUnit, yUnit, log = false, until = Infin
   if (stop - first < 3) return "is drawn beyond what fits";
   const x = Array.from(xs).slice(first, stop),
     y = Array.from(ys).slice(first, stop);
-  const text = tell(x, y, xName, xUnit, yUnit, log, fits >= last);
+  // Towards a pole the last step of a grid about doubles a curve, or more; how far it comes up to
+  // there is a matter of the grid.
+  const endless = ys[last] === Infinity && y[y.length - 1] >= 1.9 * y[y.length - 2],
+    text = tell(x, y, xName, xUnit, yUnit, log, fits >= last, endless);
   return text + ends(xs, ys, first, fits < last ? fits : last, { xName, xUnit, until });
 }
 
