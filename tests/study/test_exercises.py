@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 
 import pytest
 
@@ -68,6 +69,13 @@ def test_formulas_that_are_misconceptions_differ_from_the_answer_and_from_each_o
         assert not any(same(problem, left, right) for right in trees[i + 1 :])
 
 
+# A number that came with its unit in front of what the sentence counts: "281 tokens multiply-adds".
+TWICE_COUNTED = re.compile(
+    r"\d\u00a0(tokens|sequences|chips|parameters|FLOPs?|layers) "
+    r"(multiply-adds|uses|people|tokens|sequences|chips|parameters|layers|with each|times[.,])"
+)
+
+
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_every_part_of_a_problem_can_be_shown_for_any_seed(problem):
     texts = [
@@ -85,6 +93,7 @@ def test_every_part_of_a_problem_can_be_shown_for_any_seed(problem):
             assert "{" not in shown.replace("{\\", "").split("$")[0] and not {"nan", "∞"} & set(
                 shown.split()
             ), shown
+            assert not TWICE_COUNTED.search(shown), shown
     assert problem.unit in UNITS
 
 
