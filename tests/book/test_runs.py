@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import expect
@@ -97,8 +98,20 @@ def page(watch, site):
     assert tab.faults == []
 
 
+def say(page, field, text):
+    """Write into a field of the form."""
+    page.get_by_label(field).fill(text)
+    page.get_by_label(field).blur()
+
+
 def number(page, name):
     return page.locator("#runs dl > div", has_text=name).locator("strong").inner_text()
+
+
+def dots(page):
+    """Count the points in the plot."""
+    paths = page.locator("#runs .runs-plot path.runs-dot").all()
+    return sum(path.get_attribute("d").count("M") for path in paths)
 
 
 def drop(page, texts):
@@ -119,7 +132,9 @@ def test_the_public_run_stands_there_with_pythons_numbers(page):
     fit = own_server.fit(points())
     assert number(page, "Fixed time") == f"{fit.values['fixed_time'] * 1e3:.3g}\xa0ms"
     assert number(page, "Reading at") == "100\xa0%"
-    assert page.locator("#runs .runs-plot path.runs-dot").get_attribute("d").count("M") == 38
+    assert dots(page) == 38
+    names = page.locator("#runs .runs-plot .runs-name").all_inner_texts()
+    assert len(names) == 4 == page.locator("#runs .runs-plot .runs-fit:not(.runs-other)").count()
     page.get_by_text("The points, one by one (38)").click()
     assert page.locator("#runs .runs-points tbody tr").count() == 38
 
@@ -132,6 +147,10 @@ def test_dropped_files_are_compared_and_damaged_ones_named(page):
     expect(page.locator(SAID)).to_contain_text("read; not compared yet")
     expect(page.locator("#runs .runs-fault")).to_contain_text("does not say its chip")
     page.get_by_label("Chip", exact=True).select_option("H100 SXM")
+    expect(page.locator("#runs .runs-fault")).to_have_text(
+        "The file does not say how many chips served one copy: fill in above what it was."
+    )
+    say(page, "Chips for one copy", "8")
     expect(page.locator(SAID)).to_contain_text("Llama 3.1 70B on 8 × H100 SXM")
     told = page.locator("#runs h4:text-is('Not read') + ul li").all_inner_texts()
     compared = page.locator("#runs .runs-results").inner_text()
@@ -149,24 +168,44 @@ def test_dropped_files_are_compared_and_damaged_ones_named(page):
 def test_what_the_reader_says_counts(page):
     page.set_input_files("#runs-files", files({f"{n}.json": good(n) for n in (1, 4, 16, 32, 64)}))
     page.get_by_label("Chip", exact=True).select_option("H100 SXM")
-    expect(page.locator(SAID)).to_contain_text("5 points of Llama 3.1 70B on 8 × H100 SXM")
-    page.get_by_label("Chips for one copy").fill("4")
-    page.get_by_label("Time per token you promise").fill("40 ms")
-    page.get_by_label("Rent, $ per chip and hour").fill("2.50")
-    page.get_by_label("Rent, $ per chip and hour").blur()
+    say(page, "Chips for one copy", "4")
+    say(page, "Time per token you promise", "40 ms")
+    say(page, "Rent, $ per chip and hour", "2.50")
     expect(page.locator(SAID)).to_contain_text("on 4 × H100 SXM")
     expect(page.locator("#runs h3", has_text="Within 40")).to_be_visible()
     expect(page.locator("#runs td", has_text="$").first).to_be_visible()
-    page.get_by_label("Time per token you promise").fill("quick")
-    page.get_by_label("Time per token you promise").blur()
-    expect(page.locator("#runs .runs-fault")).to_contain_text("Time per token:")
-    page.get_by_label("Time per token you promise").fill("")
-    page.get_by_label("Chips for one copy").fill("1.5")
-    page.get_by_label("Chips for one copy").blur()
-    expect(page.locator("#runs .runs-fault")).to_have_text("Chips are a whole number, 1 or more.")
-    page.get_by_label("Chips for one copy").fill("")
-    page.get_by_label("Chips for one copy").blur()
-    expect(page.locator("#runs .runs-fault")).to_be_hidden()
+    expect(page.locator("#runs .runs-promised")).to_have_text("promised: 40\xa0ms")
+    for field, text, problem in (
+        ("Time per token you promise", "quick", "Time per token:"),
+        ("Time per token you promise", "30", "Write the unit too, as in 30\xa0ms;"),
+        ("Time per token you promise", "", ""),
+        ("Chips for one copy", "1.5", "Chips are a whole number, 1 or more."),
+        ("Chips for one copy", "", "how many chips"),
+        ("Chips for one copy", "8", ""),
+    ):
+        say(page, field, text)
+        fault = page.locator("#runs .runs-fault")
+        expect(fault).to_contain_text(problem) if problem else expect(fault).to_be_hidden()
+
+
+def test_another_server_is_asked_for_anew(page):
+    """What was said of one server does not hold for files that name another model."""
+    chip, model = page.get_by_label("Chip", exact=True), page.get_by_label("Model", exact=True)
+    chip.select_option("H100 SXM")
+    say(page, "Chips for one copy", "4")
+    llama = {f"{n}.json": good(n) for n in (1, 4, 16, 64)}
+    drop(page, llama)
+    expect(page.locator(SAID)).to_contain_text("4 points of Llama 3.1 70B on 4 × H100 SXM")
+    model.select_option("Llama 3.1 8B")
+    expect(page.locator("#runs li", has_text="is what files say")).to_contain_text(
+        "“meta-llama/Llama-3.1-70B-Instruct” is what files say, and Llama 3.1 8B what was chosen."
+    )
+    drop(page, {n: text.replace("3.1-70B", "3.1-405B") for n, text in llama.items()})
+    expect(page.locator("#runs .runs-fault")).to_have_text(
+        "The file does not say its chip, or how many chips served one copy: fill in above what "
+        "it was."
+    )
+    assert chip.input_value() == model.input_value() == ""
 
 
 def test_weights_and_caches_may_be_stored_otherwise(page):
@@ -194,12 +233,38 @@ def test_the_points_are_saved_as_a_table(page):
     assert float(rows[0]["floor_s"]) == pytest.approx(known.floor)
 
 
+def test_words_and_plot_are_saved(page):
+    with page.expect_download() as waited:
+        page.get_by_role("button", name="Save these words").click()
+    said = waited.value.path().read_text("utf-8")
+    assert said.startswith("The public run: 38 points of MiniMax-M2.5 on 8 × H100 SXM")
+    assert "## What the server adds" in said and "| as it is |" in said
+    with page.expect_download() as waited:
+        page.get_by_role("button", name="Save the plot").click()
+    drawing = ElementTree.fromstring(waited.value.path().read_text("utf-8"))
+    paths = drawing.findall("{http://www.w3.org/2000/svg}path")
+    assert sum(path.get("d").count("h0") for path in paths) == 38
+    assert all(path.get("stroke").startswith("rgb") for path in paths)
+
+
+def test_each_number_has_its_name_on_a_phone(watch, site):
+    page = watch(width=390).open(site + PAGE)
+    page.locator("#runs").scroll_into_view_if_needed()
+    row = page.locator("#runs tr", has_text="as it is")
+    row.scroll_into_view_if_needed()
+    for name in ("Batch", "Tokens a second", "$ a million"):
+        cell = row.locator(f"td[data-of='{name}']")
+        box = cell.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+        assert name in cell.evaluate("cell => getComputedStyle(cell, '::before').content")
+
+
 def test_ten_thousand_points_are_read_and_drawn(page):
     head, *rows = public_run().splitlines()
     many = [head, *(rows[k % 38] for k in range(10_000))]
     page.set_input_files("#runs-files", files({"many.csv": "\n".join(many)}))
     expect(page.locator(SAID)).to_contain_text("10,000 points", timeout=30_000)
-    assert page.locator("#runs path.runs-dot").get_attribute("d").count("M") == 10_000
+    assert dots(page) == 10_000
     assert number(page, "Fixed time").startswith("7.1")
     expect(page.locator("#runs .runs-points summary")).to_contain_text("10,000")
 

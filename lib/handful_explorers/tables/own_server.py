@@ -1,4 +1,4 @@
-"""The public run of *Theory against your measurement*, and its tables."""
+"""The public run of *Your server against theory*, and its tables."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import { digitsOf, formatValue, UNITS } from "./units.js";
  * @property {string} unit
  * @property {number} min
  * @property {number} max
+ * @property {number} [example] how one is written; the largest where none is given
  */
 
 /** @param {Pick<Range, "unit" | "min" | "max">} range */
@@ -22,7 +23,7 @@ const fromTo = ({ unit, min, max }) =>
  * @param {Range} range
  * @returns {number | string}
  */
-export function typed(text, { unit, min, max }) {
+export function typed(text, { unit, min, max, example = max }) {
   const allowed = fromTo({ unit, min, max });
   let value, dimension;
   const wanted = unit === "1" || unit === "%" ? {} : (read(`1 ${unit}`)[1] ?? {}),
@@ -35,7 +36,7 @@ export function typed(text, { unit, min, max }) {
   }
   if (!dimension && unit === "%") value /= 100;
   else if (!dimension && !counted)
-    return `Write the unit too, as in ${formatValue(max, unit, 3)}; allowed is ${allowed}.`;
+    return `Write the unit too, as in ${formatValue(example, unit, 3)}; allowed is ${allowed}.`;
   if (dimension && !fits(dimension, wanted))
     return `Another unit is wanted; allowed is ${allowed}.`;
   if (value < min * (1 - 1e-9) || value > max * (1 + 1e-9)) return `Allowed is ${allowed}.`;
