@@ -254,6 +254,12 @@ export function svgFile(drawing) {
       made[k].setAttribute(name, style.getPropertyValue(name));
     made[k].removeAttribute("class");
   });
-  copy.setAttribute("style", `background: ${getComputedStyle(document.body).backgroundColor}`);
+  copy.prepend(
+    s("rect", {
+      width: "100%",
+      height: "100%",
+      fill: getComputedStyle(document.body).backgroundColor,
+    }),
+  );
   return new XMLSerializer().serializeToString(copy);
 }
