@@ -560,6 +560,7 @@ def test_feistel_round_is_one_and_its_scramble_has_no_inverse():
     assert same == [v["x"], v["second"], v["third"], v["fourth"]]
     assert v["square"] % 100 == v["scrambled"] and v["square_new"] % 100 == v["scrambled_new"]
     assert v["below"] + 100 == v["y"]
+    assert "69 − 96 + 100 = 73" in texts(one.pictures[5])
 
 
 def test_notes_are_drawn_to_scale():
@@ -577,6 +578,20 @@ def test_notes_are_drawn_to_scale():
     assert held["notes"]["h"] == boxes(kept, 1)["notes 0"]["h"] / 10  # one layer of ten
     assert rebuilt.value("held") == rebuilt.value("pair") + rebuilt.value("layer")
     assert rebuilt.value("pair") == 2 * 2 * 8192 * 8192
+
+
+def test_piles_are_drawn_to_scale():
+    one = schematics.four_piles
+    names = ("kept", "each", "second", "held")
+    short, long = boxes(one, 4), boxes(one, 5)
+    for name in names:
+        assert short[name]["w"] / WIDTH == pytest.approx(one.value(name) / one.value("kept"))
+        assert long[name] == short[name]  # on another scale
+        assert one.value(f"{name}_long") == pytest.approx(16 * one.value(name))
+    chip = one.value("chip")
+    assert short["chip 3"]["x"] / WIDTH == pytest.approx(chip / one.value("kept"))
+    assert long["chip 3"]["x"] / WIDTH == pytest.approx(chip / one.value("kept_long"))
+    assert long["held"]["w"] < long["chip 3"]["x"] < long["second"]["w"]  # "only the trick's"
 
 
 def test_chained_memory_in_words_and_lengths():
@@ -634,6 +649,11 @@ def test_nine_boxes_in_words_and_lengths():
 HAND = {
     "training_notes": {"kept_1": 183e9 / 4, "kept_3": 183e9 * 3 / 4, "kept_4": 183e9 / 8},
     "rebuilt_notes": {"layer": 183e9 / 80, "pair": 2 * 2 * 8192 * 8192},
+    "four_piles": {
+        "second": (2 * 40 + 34 * 2) * 8192**2,
+        "longer": 131072 / 8192,
+        "second_long": (2 * 40 + 34 * 2) * 8192 * 131072,
+    },
     "feistel_round": {"square_new": 69**2, "below": 69 - 96},
     "decode_step": {
         "share_3": 5.27e-3 + 0.0501e-3,

@@ -20,7 +20,7 @@ from .reuse import one_weight, what_cancels
 from .sharing import shared_cache
 from .shelf import room_and_door
 from .stages import between_layers, pipeline_or_copies, training_orders, training_turns
-from .training import rebuilt_notes, training_notes
+from .training import four_piles, rebuilt_notes, training_notes
 from .waiting import three_ways
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "fast_mode",
     "feistel_round",
     "four_layouts",
+    "four_piles",
     "nine_boxes",
     "one_pass",
     "one_person",

@@ -13,7 +13,7 @@ from .svg import arrow
 
 ROWS, TALL, WIDE = (20, 152, 284), 32, 84  # tops of the rows, and the size of a half, in pixels
 LEFT, RIGHT, MIDDLE = WIDE / 2, WIDTH - WIDE / 2, WIDTH / 2  # middles of the halves, and of f
-SUM, LOW = 112, 24  # size of the box of a sum, which stands under the right half
+SUM, LOW = 132, 24  # size of the box of a sum, which stands under the right half
 KEPT, CHANGED = "c0", "c2"  # colours of what goes on as it is, and of what is added to
 HALVES = (("x", "y"), ("new", "x"), ("last", "new"))  # in each row
 
@@ -84,7 +84,7 @@ def _sum(row: int, back: bool, schematic: Schematic) -> list[dict[str, Any]]:
         f"{told['x']} + {told['scrambled_new']} = {told['last']}",
     )
     backwards = (
-        f"{told['new']} \u2212 {told['scrambled']} = {told['below']}",
+        f"{told['new']} \u2212 {told['scrambled']} + {told['hundred']} = {told['y']}",
         f"{told['last']} \u2212 {told['scrambled_new']} = {told['x']}",
     )
     return [
@@ -124,6 +124,7 @@ feistel_round = Schematic(
         "scrambled_new": "= {square_new} - 4700",
         "last": "= {x} + {scrambled_new}",
         "below": "= {new} - {scrambled}",
+        "hundred": "= 100",
     },
     steps=[
         Step(

@@ -24,12 +24,12 @@ def _y(box: int) -> float:
     return BOTTOM - TALL - box * PITCH
 
 
-def _frame(way: str) -> list[dict[str, Any]]:
+def _frame(way: str, held: str = "notes held") -> list[dict[str, Any]]:
     """Draw the layers, and which way the text goes through them."""
     out = [
         text(X, 13, "layers", "ink strong"),
         text(X + WIDE + 14, 13, "notes", "c2 strong"),
-        text(WIDTH, 13, "notes held", "ink strong", "end"),
+        text(WIDTH, 13, held, "ink strong", "end"),
         text(X, BOTTOM + 18, "text comes in", "ink"),
     ]
     for box in range(BOXES):
@@ -69,13 +69,14 @@ def _kept(step: int, schematic: Schematic) -> list[dict[str, Any]]:
 
 def _rebuilt(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     """Draw two streams, and the notes of the one layer at work."""
-    out = _frame("up" if step == 1 else "down")
+    out = _frame("up" if step == 1 else "down", "held")
     at = {1: BOXES, 2: BOXES - 1, 3: BOXES - 2, 4: 0}[step]
     y = _y(at) if at < BOXES else TOP - 8
     for stream in range(2):
         x = X + 22 + 40 * stream
         out.append(named(f"stream {stream}", rect(x - 8, y - 3, 16, 7, "c0")))
-    out.append(text(X + WIDE + 14, y + 5, "streams", "c0 small"))
+    out.append(rect(X + WIDE + 14, BOTTOM + 10, 16, 7, "c0"))
+    out.append(text(X + WIDE + 36, BOTTOM + 18, "a stream", "ink"))
     if step > 1:  # one layer of the ten of a box
         out.append(named("notes", rect(X + WIDE + 14, y + TALL - 3, NOTES, TALL / 10, "c2")))
     name = "pair" if step == 1 else "held"
@@ -151,26 +152,114 @@ rebuilt_notes = Schematic(
             " at the top; they take {pair} of memory, a thin line.",
         ),
         Step(
-            "Now back, from the last layer. Its second round goes first: run its function again,"
-            " on the stream that it did not change, and then that of the first. These runs write"
-            " the layer\u2019s notes once more, {layer}.",
+            "Now back, from the last layer. Run its feed-forward part again, on the stream that it"
+            " read, and subtract the result from the other. Then do the same with attention. These"
+            " runs write the layer\u2019s notes once more, {layer}.",
             "The streams stand at the uppermost box. A thin strip of notes stands beside it;"
             " streams and notes together take {held}.",
         ),
         Step(
-            "Each result is subtracted from the other stream, which undoes the layer. Its notes"
-            " have done their work and are thrown away; those of the next layer down take their"
-            " place.",
+            "Now the layer is undone: the streams are what they were below it. Its notes have done"
+            " their work and are thrown away, and those of the next layer down take their place.",
             "The streams have moved down, and so has the thin strip of notes. Memory still holds"
             " {held}.",
         ),
         Step(
-            "So it goes, down to the first layer. There were never more than {held} of notes,"
-            " instead of {kept}, and every layer has run forwards twice.",
+            "So it goes, down to the first layer. Streams and notes together never took more than"
+            " {held}, instead of {kept}, and every layer has run forwards twice.",
             "The streams are back at the lowest box, where the text came in. They and the notes"
             " take {held}, far below the mark of one H100, {chip}.",
         ),
     ],
     draw=_rebuilt,
     caption=_CAPTION,
+)
+
+LONG = RUN.replace("8192", "131072")
+_CHECKPOINTS = "activation_memory_checkpointed_of_shape activation_bytes=2"
+PILES = {
+    "kept": "all notes",
+    "each": "a checkpoint at each layer",
+    "second": "a checkpoint at every second layer",
+    "held": "the trick, with two streams",
+}
+ROW, ROWS_TOP = 54, 30  # of the bars, in pixels
+
+
+def _piles(step: int, schematic: Schematic) -> list[dict[str, Any]]:
+    """Draw the piles below one another, and how much one chip holds on their scale."""
+    long = step > len(PILES)
+    scale = WIDTH / schematic.value("kept")
+    shown = list(PILES.items())[:step]
+    bottom = ROWS_TOP + ROW * len(shown)
+    chip = schematic.value("chip") * scale / (schematic.value("longer") if long else 1)
+    out = [
+        text(0, 13, schematic.told["long" if long else "tokens"] + " tokens", "ink strong"),
+        named("one", text(chip, bottom + 4, "one H100", "ink small")),
+    ]
+    for row, (name, label) in enumerate(shown):
+        y = ROWS_TOP + ROW * row
+        told = schematic.told[f"{name}_long" if long else name]
+        wide = schematic.value(name) * scale
+        colour = "c0" if name == "held" else "c2"
+        out += [
+            text(0, y + 12, label, "ink"),
+            text(WIDTH, y + 12, told, "ink strong", "end"),
+            named(name, rect(0, y + 20, wide, 18, colour)),
+            named(f"chip {row}", rect(chip, y + 16, 2, 26, "ink")),
+        ]
+    return out
+
+
+four_piles = Schematic(
+    "four-piles",
+    "Four piles of notes",
+    height=ROWS_TOP + ROW * len(PILES) + 14,
+    numbers={
+        **_NUMBERS,
+        "each": f"{_CHECKPOINTS} {RUN}",
+        "second": Number("= (2 * {layers} / 2 + 34 * 2) * {tokens} * 8192", unit="B"),
+        "held": f"activation_memory_reversible_of_shape {RUN} activation_bytes=2",
+        "long": Number("= 131072", 6),
+        "longer": "= {long} / {tokens}",
+        "kept_long": f"activation_memory_stored_of_shape {LONG}",
+        "each_long": Number(
+            f"activation_memory_checkpointed_of_shape {LONG} activation_bytes=2", 3
+        ),
+        "second_long": Number("= {second} * {longer}", 3, unit="B"),
+        "held_long": f"activation_memory_reversible_of_shape {LONG} activation_bytes=2",
+    },
+    steps=[
+        Step(
+            "All notes are kept until the way back has used them: {kept}. The upright line is the"
+            " memory of one H100, {chip}.",
+            "A bar for all notes, {kept}, over the whole width. An upright line across it, one"
+            " H100, stands a little left of the middle.",
+        ),
+        Step(
+            "With a checkpoint at each layer, {layers} inputs are kept, and one layer\u2019s notes"
+            " are there in full: {each}.",
+            "Below it a much shorter bar, a checkpoint at each layer, {each}.",
+        ),
+        Step(
+            "With a checkpoint at every second layer it is half as many inputs, and the notes of"
+            " two layers: {second}.",
+            "Below it a bar for a checkpoint at every second layer, a little shorter: {second}.",
+        ),
+        Step(
+            "With the trick, two streams are kept, and one layer\u2019s notes: {held}.",
+            "Below it a very short bar, the trick with two streams, {held}.",
+        ),
+        Step(
+            "A text of {long} tokens makes each pile {longer} times as large. On the new scale the"
+            " bars have not changed at all. What has changed is the line: a chip is no larger than"
+            " before.",
+            "The bars are as long as they were, and stand for {kept_long}, {each_long},"
+            " {second_long} and {held_long}. The line of one H100 has moved far to the left: only"
+            " the bar of the trick ends before it.",
+        ),
+    ],
+    draw=_piles,
+    caption="Llama 3.1 70B in training, one text. Bars are drawn to scale. Each of the three ways"
+    " of saving runs every layer once more.",
 )

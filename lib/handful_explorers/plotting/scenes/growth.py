@@ -1,8 +1,8 @@
 """Draw how far two nearly equal inputs drift apart, for a cipher and for random networks.
 
-``data``: "cipher" (a value a round), "gains" (name → kind → values a layer, simulated), "theory"
-(the same, for layers of endless width), "kinds" (kind → label, in the order of drawing).  Values
-are thousandths of a decade: 1000 log10 of the distance over that of two unrelated inputs.
+``data``: "cipher" (a value a round), "gains" (name → kind → values a layer), "kinds" (kind →
+label, in the order of drawing).  Values are thousandths of a decade: 1000 log10 of the distance
+over that of two unrelated inputs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from . import inputs, shapes
 INPUTS = {
     "depth": ("Layers, or rounds", "1", 24),
     "gain": ("Weights", "1", "2"),
-    "theory": ("Show theory", "1", False),
 }
 LEFT, TICKS, FLOOR = 46, {0: "1", -2: "0.01", -4: "10⁻⁴", -6: "10⁻⁶"}, -6.7
 COLOURS = ("c1", "c4", "c2", "c0")
@@ -34,7 +33,6 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
         "cipher": explorer.data["cipher"],
         "kinds": explorer.data["kinds"],
         "nets": explorer.data["gains"][v["gain"]],
-        "laws": explorer.data["theory"][v["gain"]],
     }
     v["rounds"] = min(v["depth"], len(v["cipher"]) - 1)
     v["found"] = {kind: value(v["nets"][kind][v["depth"]]) for kind in v["kinds"]}
@@ -53,10 +51,9 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     out = []
     for i, (label, colour) in enumerate(entries):
         x, y = (i % 2 * width / 2, 12 + i // 2 * 20) if wide else (0, 12 + i * 20)
-        out += [
-            shapes.path([(x, y - 4), (x + 22, y - 4)], colour, 2.5),
-            shapes.text(x + 30, y, label, "ink"),
-        ]
+        dots = [shapes.circle(x + 3 + 8 * n, y - 4, 2.4, colour) for n in range(3)]
+        line = [shapes.path([(x, y - 4), (x + 22, y - 4)], colour, 2.5)]
+        out += [*(dots if i else line), shapes.text(x + 30, y, label, "ink")]
     top = 12 + (len(entries) + 1) // 2 * 20 + 14 if wide else 12 + len(entries) * 20 + 14
     bottom, right = top + 270.0, width - 8.0
 
@@ -81,9 +78,6 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
     here, drawn = across(v["depth"]), range(v["depth"] + 1)
     out.append(shapes.line(here, top, here, bottom, "ink dash"))
     for kind, colour in zip(v["kinds"], COLOURS, strict=False):
-        if v["theory"]:
-            law = v["laws"][kind]
-            out.append(shapes.path([(across(i), up(law[i])) for i in drawn], f"{colour} pale", 2))
         seen = v["nets"][kind]
         out += [shapes.circle(across(i), up(seen[i]), 2.4, colour) for i in drawn[::2]]
     bits = v["cipher"]
@@ -98,7 +92,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Return each distance as a share of that of two unrelated inputs."""
     after = "1 round" if v["rounds"] == 1 else f"{v['rounds']} rounds"
     return [
-        (f"cipher after {after}", format_value(v["share"], "1", 2), "1: half of the bits"),
+        ("toy cipher", format_value(v["share"], "1", 2), f"after {after}"),
         *(
             (v["kinds"][kind], format_value(found, "1", 2), "")
             for kind, found in v["found"].items()

@@ -20,12 +20,11 @@ const told = (x) => formatValue(x, "1", 2);
 /** @typedef {ReturnType<typeof run>} View */
 
 /**
- * @param {SceneGiven<{ gain: string, depth: number, theory: boolean }, { cipher: number[], kinds:
- *   Record<string, string>, gains: Record<string, Record<string, number[]>>, theory: Record<string,
- *   Record<string, number[]>> }>} given
+ * @param {SceneGiven<{ gain: string, depth: number }, { cipher: number[], kinds: Record<string,
+ *   string>, gains: Record<string, Record<string, number[]>> }>} given
  */
 function run({ input, spec }) {
-  const { cipher, kinds, gains, theory } = spec.data;
+  const { cipher, kinds, gains } = spec.data;
   const names = Object.keys(kinds),
     nets = gains[input.gain],
     rounds = Math.min(input.depth, cipher.length - 1);
@@ -35,7 +34,6 @@ function run({ input, spec }) {
     names,
     kinds,
     nets,
-    laws: theory[input.gain],
     rounds,
     found: names.map((kind) => value(nets[kind][input.depth])),
     share: value(cipher[rounds]),
@@ -59,17 +57,19 @@ function picture(v, width) {
   entries.forEach(([label, colour], i) => {
     const x = wide ? ((i % 2) * width) / 2 : 0,
       y = 12 + (wide ? Math.floor(i / 2) : i) * 20;
-    out.push(
-      path(
-        [
-          [x, y - 4],
-          [x + 22, y - 4],
-        ],
-        colour,
-        2.5,
-      ),
-      text(x + 30, y, label, "ink"),
-    );
+    if (i) for (let n = 0; n < 3; n++) out.push(circle(x + 3 + 8 * n, y - 4, 2.4, colour));
+    else
+      out.push(
+        path(
+          [
+            [x, y - 4],
+            [x + 22, y - 4],
+          ],
+          colour,
+          2.5,
+        ),
+      );
+    out.push(text(x + 30, y, label, "ink"));
   });
   const top = 12 + (wide ? Math.floor((entries.length + 1) / 2) : entries.length) * 20 + 14,
     bottom = top + 270,
@@ -92,14 +92,6 @@ function picture(v, width) {
   const here = across(v.depth);
   out.push(line(here, top, here, bottom, "ink dash"));
   v.names.forEach((kind, k) => {
-    if (v.theory)
-      out.push(
-        path(
-          v.laws[kind].slice(0, v.depth + 1).map((y, i) => [across(i), up(y)]),
-          `${COLOURS[k]} pale`,
-          2,
-        ),
-      );
     for (let i = 0; i <= v.depth; i += 2)
       out.push(circle(across(i), up(v.nets[kind][i]), 2.4, COLOURS[k]));
   });
@@ -121,7 +113,7 @@ function picture(v, width) {
  */
 function readouts(v) {
   return [
-    [`cipher after ${plural(v.rounds, "round")}`, told(v.share), "1: half of the bits"],
+    ["toy cipher", told(v.share), `after ${plural(v.rounds, "round")}`],
     ...v.names.map((kind, i) => /** @type {ReadoutText} */ ([v.kinds[kind], told(v.found[i]), ""])),
   ];
 }
