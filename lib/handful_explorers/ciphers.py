@@ -154,6 +154,6 @@ drift_against_depth = Explorer(
         level="With LayerNorm",
     ),
     caption="The line: roundings in single precision, if no layer enlarged them. Rings: random "
-    "layers of gain 2 with tanh, in single precision unless bf16 is named. At an error of 1 the "
-    "error is as large as the input itself.",
+    "layers of gain 2 with tanh, in single precision unless bf16 is named. At 1 the error is as "
+    "large as the input itself.",
 )

@@ -280,7 +280,7 @@ def test_dimensions_in_words(dimension, words):
     [
         ("micro-batches-that-fill", "{:.6g} micro-batches"),
         ("micro-batches-that-fill", "{:.6g} micro batches"),
-        ("rounds-that-outweigh-a-block", "{:.6g} rounds"),
+        ("blocks-until-the-drift-shows", "{:.6g} blocks"),
         ("systems-for-a-service", "{:.6g} systems"),
         ("what-caching-saves", "{:.6g}"),
         ("what-caching-saves", "{:.6g} dollars"),
