@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from numbers import Real
@@ -42,6 +43,7 @@ __all__ = [
     "room",
     "room_note",
     "start_from",
+    "stored_precision",
     "usual_precision",
     "values",
 ]
@@ -139,18 +141,56 @@ PRECISIONS: list[dict[str, Any]] = [
     },
 ]
 
-# Last words of a model's name that say how it was trained or how it is stored: the shape stays.
+# Words of a model's name that say how it was trained: the shape stays.
 TRAINED = ("instruct", "chat", "it", "base", "hf", "thinking")
-STORED = ("fp8", "fp4", "nvfp4", "mxfp4", "bf16", "int4", "int8", "awq", "gptq", "w4a16", "w8a8")
-SAME_SHAPE = frozenset(TRAINED + STORED)
+# Last words that say how it is stored, with the precision of its arithmetic and that of its weights
+# (None where it is the same).  Numbers of 4 bits are multiplied in 16 unless a name says otherwise.
+STORED: dict[str, tuple[str, str | None]] = {
+    "bf16": ("bf16", None),
+    "fp16": ("bf16", None),
+    "fp8": ("fp8", None),
+    "w8a8": ("fp8", "int8"),
+    "int8": ("bf16", "int8"),
+    "w8a16": ("bf16", "int8"),
+    "8bit": ("bf16", "int8"),
+    "fp4": ("fp4", None),
+    "nvfp4": ("fp4", None),
+    "mxfp4": ("fp4", None),
+    "nvfp4a16": ("bf16", "fp4"),
+    "int4": ("bf16", "int4"),
+    "w4a16": ("bf16", "int4"),
+    "4bit": ("bf16", "int4"),
+    "awq": ("bf16", "int4"),
+    "gptq": ("bf16", "int4"),
+}
+# Words at the end of a name that change no shape, behind a space each; the page reads it too.
+TAIL = (
+    rf"(?: (?:{'|'.join(TRAINED)}|[0-9]{{4}}|(?:quantized |bnb )?(?:{'|'.join(STORED)})"
+    r"(?: (?:dynamic|block|kv|v2|g128|preview))*))+$"
+)
+# What a model is published in, where that is not bf16.
+PUBLISHED: dict[str, tuple[str, str | None]] = {
+    "deepseek v3": ("fp8", None),
+    "kimi k2": ("fp8", None),
+    "kimi k2 thinking": ("bf16", "int4"),
+    "kimi k2.5": ("bf16", "int4"),
+    "minimax m2.5": ("fp8", None),
+    "gpt oss 20b": ("bf16", "fp4"),
+    "gpt oss 120b": ("bf16", "fp4"),
+}
 # Later releases in the shape of an earlier one, as their config.json has it.
 SAME_AS = {
     "deepseek r1": "deepseek v3",
     "deepseek v3.1": "deepseek v3",
+    "deepseek v3.1 terminus": "deepseek v3",
+    "deepseek r1 distill llama 8b": "llama 3.1 8b",
+    "deepseek r1 distill llama 70b": "llama 3.1 70b",
     "kimi k2.5": "kimi k2",
     "llama 3 8b": "llama 3.1 8b",
     "llama 3 70b": "llama 3.1 70b",
     "llama 3.3 70b": "llama 3.1 70b",
+    "mixtral 8x7b v0.1": "mixtral 8x7b",
+    "mixtral 8x22b v0.1": "mixtral 8x22b",
 }
 # Bytes of one number, for weights or caches whose precision is not that of the arithmetic.
 WIDTHS = {"bf16": 2, "fp8": 1, "int8": 1, "fp4": 0.5, "int4": 0.5}
@@ -465,8 +505,14 @@ def _model_of(text: str) -> str:
     return text.rpartition("/")[2]
 
 
-def _is_date(word: str) -> bool:
-    return len(word) == 4 and word.isdecimal()
+def _plain(text: str) -> str:
+    """Return a name in small letters, without its owner, hyphens and Meta before a Llama.
+
+    >>> _plain("RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w8a8")
+    'llama 3.1 8b instruct quantized w8a8'
+    """
+    name = re.sub("[-_]", " ", _model_of(text).lower()).replace("quantized.", "quantized ")
+    return name.removeprefix("meta ") if name.startswith("meta llama ") else name
 
 
 def _folded(text: str) -> str:
@@ -475,11 +521,45 @@ def _folded(text: str) -> str:
     >>> _folded("meta-llama/Llama-3.3-70B-Instruct-FP8"), _folded("Kimi-K2-Instruct-0905")
     ('llama 3.1 70b', 'kimi k2')
     """
-    words = _model_of(text).lower().replace("-", " ").replace("_", " ").split(" ")
-    while len(words) > 1 and (words[-1] in SAME_SHAPE or _is_date(words[-1])):
-        words.pop()
-    name = " ".join(words)
+    name = re.sub(TAIL, "", _plain(text))
+    # "Mistral-7B-Instruct-v0.2": how it was trained may stand before its version.
+    name = name.replace(" instruct v", " v")
     return SAME_AS.get(name, name)
+
+
+def stored_precision(model: str, hardware: str | None = None) -> tuple[str, str | None, str]:
+    """Return in which precisions a model of such a name is multiplied and stored, and who says so.
+
+    Parameters
+    ----------
+    model : str
+        A model's name, or that of a checkpoint, such as "gpt-oss-120b" or "Qwen3-32B-AWQ".
+    hardware : str, optional
+        A chip; where it lacks that arithmetic, weights are multiplied in bf16.
+
+    Returns
+    -------
+    tuple
+        A precision of `PRECISIONS`; one of `WIDTHS` for the weights, or None where they are in the
+        same; and "name" where the name's last words say so, else "published".
+
+    >>> stored_precision("Meta-Llama-3.1-70B-Instruct-FP8-dynamic")
+    ('fp8', None, 'name')
+    >>> stored_precision("openai/gpt-oss-120b"), stored_precision("Llama-3.3-70B-Instruct")
+    (('bf16', 'fp4', 'published'), ('bf16', None, 'published'))
+    >>> stored_precision("Qwen3-32B-FP8", "A100 80GB")
+    ('bf16', 'fp8', 'name')
+    """
+    name = _plain(model)
+    tail = re.search(TAIL, name)
+    said = [word for word in tail[0].split() if word in STORED] if tail else []
+    if said:
+        form, weights = STORED[said[-1]]
+    else:
+        form, weights = PUBLISHED.get(name) or PUBLISHED.get(_folded(model)) or ("bf16", None)
+    if hardware and form not in choose("hardware", hardware)["peak_flops"]:
+        form, weights = "bf16", weights or form
+    return form, weights, "name" if said else "published"
 
 
 def values(

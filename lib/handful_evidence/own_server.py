@@ -11,16 +11,17 @@ The floor lets reading and arithmetic overlap (``latency.step_time``, with promp
 them, as served steps do.  A point below its floor cannot be what it says, and is said to be so.
 
 On 51 servers of public runs, each of 943 points was predicted from the others of its server: 89 %
-lie in the interval of 90 %, and half of the predictions are off by 3 % or less.  Attention's own
+lie in the interval of 90 %, and half of the predictions are off by 3.1 % or less.  Attention's own
 arithmetic is left out, so that MiniMax-M2.5 on 8 H100, with prompts of 70,000 tokens, takes up to
 47 % longer than predicted, or 30 % if its caches are of two bytes.  Tried: counting it brings that
 to 30 %, and makes Qwen3 32B on 8 chips worse by as much.
 
 >>> from handful_evidence.result_files import Run
 >>> alone = Run("mine.json", "a plain table", 1, 1000, 500, 0.025, 0.2, 39.5, None)
->>> [point] = points([alone], hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8")
+>>> here = {"hardware": "H100 SXM", "model": "Llama 3.1 70B", "precision": "fp8", "devices": 8}
+>>> [point] = points([alone], **here)
 >>> round(point.floor * 1e3, 2), point.binds, round(point.bandwidth_utilisation, 3)
-(2.64, 'reading', 0.106)
+(2.65, 'reading', 0.106)
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ FAR_OFF = 0.2  # of the logarithm of measured over fitted
 FAR = 1e7  # sequences, beyond all that anybody serves at a time
 GUESSED = "tokens are guessed ahead, so a step gives several"
 REACH = 4  # times the largest batch that was measured: beyond it nothing is predicted
+GAP = 1.1  # between lengths that are not alike
 NEAR = 1.5  # of a context, for points that are like it
 HELD = 0.6  # of the requests in flight decode: the others wait
 SOME, GRID = 40, 200  # draws and batches for the intervals of what a server could give
@@ -64,6 +66,8 @@ LEAST = (1.0, 1.0, 0.0)  # of the factors: no efficiency above 1, no fixed time 
 PAIRS = tuple((i, j) for i in range(4) for j in range(i, 4))
 CHOSEN = ((0, 1, 2), (0, 1), (0, 2), (1, 2), (0,), (1,), (2,))
 ALIKE = 1e-12  # of a column's square, all that others leave of it: they are one and the same
+PARTS = ("reading", "arithmetic")  # whose efficiencies are fitted
+LIMIT = 0.995  # an efficiency from here on is at its limit of 1
 SPREAD = 1.5  # an efficiency whose interval's ends are further apart than this is not determined
 
 
@@ -115,6 +119,102 @@ class Point:
         return self.compute_time / self.measured
 
 
+@dataclass(frozen=True)
+class Server:
+    """Hold what ran: names of rows, and in which precisions it multiplies and stores.
+
+    `says` is who says how weights are stored: "given" for an option or the file's own field, "name"
+    for the model's name, "published" where it is as the model came out, or "nobody".
+    """
+
+    hardware: str
+    model: str
+    precision: str
+    weights: str
+    cache: str
+    devices: float
+    says: str
+
+
+def server_of(
+    run: Run,
+    hardware: str | None = None,
+    model: str | None = None,
+    precision: str | None = None,
+    *,
+    weights: str | None = None,
+    cache: str | None = None,
+    devices: float | None = None,
+) -> Server:
+    """Return what a run's server is, from what is given, its file, and its model's name.
+
+    Raises ServerError where chip, model or the number of chips is said by none of them.
+
+    >>> from handful_evidence.result_files import Run
+    >>> mine = Run("a.json", "vllm bench serve", model="RedHatAI/Qwen3-32B-FP8-dynamic", devices=2)
+    >>> server_of(mine, "h100")
+    Server(hardware='H100 SXM', model='Qwen3 32B', precision='fp8', weights='fp8', cache='bf16',
+    devices=2, says='name')
+    >>> server_of(Run("a.csv", "CSV"), "h100")
+    Traceback (most recent call last):
+    ...
+    handful_evidence.own_server.ServerError: a.csv does not say its model and how many chips it ran
+    on; give --model and --devices.
+    """
+    chip, named, chips = hardware or _chip_of(run.hardware), model or run.model, devices
+    chips = chips or run.devices
+    missing = [(what, option) for value, what, option in (
+        (chip, "its hardware", "--hardware"),
+        (named, "its model", "--model"),
+        (chips, "how many chips it ran on", "--devices"),
+    ) if not value]  # fmt: skip
+    if not chip or not named or not chips:
+        whats, options = (_and(part) for part in zip(*missing, strict=True))
+        raise ServerError(f"{run.source} does not say {whats}; give {options}.")
+    form, stored, says = precision or run.precision, weights, "given"
+    if not form and weights:
+        form = "bf16" if weights in scenario.WHOLE else weights
+        if form not in scenario.choose("hardware", chip)["peak_flops"]:
+            form = "bf16"
+    elif not form:
+        form, stored, says = _stored(named, run.model, chip)
+    kind = scenario.choose("precision", form)
+    of_form = {1: "int8" if kind["name"].startswith("int8") else "fp8", 2: "bf16", 0.5: "fp4"}
+    return Server(
+        _row("hardware", chip),
+        _row("model", named),
+        kind["name"],
+        stored or of_form[kind["bytes_per_parameter"]],
+        cache or usual_cache(run) or ("fp8" if kind["kv_bytes_per_element"] == 1 else "bf16"),
+        chips,
+        says,
+    )
+
+
+def _row(kind: str, text: str) -> str:
+    """Return a row's name, or the text where it is the path of a file of one's own."""
+    found = scenario.choose(kind, text)
+    return str(found["name"]) if any(found is one for one in scenario.page_rows()[kind]) else text
+
+
+def _and(words: Iterable[str]) -> str:
+    *rest, last = words
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def _stored(named: str, in_file: str, chip: str) -> tuple[str, str | None, str]:
+    """Return what the names of a model say of its precision: one that says it goes first.
+
+    >>> _stored("Llama 3.1 70B", "nvidia/Llama-3.1-70B-Instruct-FP8", "H100 SXM")
+    ('fp8', None, 'name')
+    """
+    found = [scenario.stored_precision(name, chip) for name in (named, in_file) if name]
+    form, weights, says = next((one for one in found if one[2] == "name"), found[0])
+    if says == "published" and scenario.choose("model", named) not in scenario.page_rows()["model"]:
+        says = "nobody"
+    return form, weights, says
+
+
 def points(
     runs: Iterable[Run],
     hardware: str | None = None,
@@ -133,10 +233,12 @@ def points(
     runs : iterable of Run
         As `handful_evidence.result_files.read` gives them.
     hardware, model, precision : str, optional
-        Names of rows; a run's own, where it has one, comes second to these.
+        Names of rows; a run's own, where it has one, comes second to these.  A precision that
+        neither says is that of the model's name, or the one that it was published in.
     weights, cache : str, optional
-        Other precisions of weights and caches, as `scenario.values` takes them.  vLLM and SGLang
-        keep caches in bf16 unless they are told otherwise, and so they are taken in their files.
+        Other precisions of weights and caches, as `scenario.values` takes them.  Engines keep
+        caches in bf16 unless they are told otherwise, and so they are taken, but for InferenceX
+        and MLPerf.
     prompts_apart : bool
         Whether other chips work through prompts (disaggregation).
     **overrides : float
@@ -145,34 +247,33 @@ def points(
     Raises
     ------
     ServerError
-        Where no run says its chip or its model; where some do, the others are left out.
+        Where no run says its chip, its model or how many chips share it; where some do, the others
+        are left out.
     ScenarioError
         Where a name or a value is not allowed, for all runs alike.
     """
     found: list[Point | None] = []
     alike: dict[tuple[Any, ...], list[tuple[int, Run, float, float]]] = {}
     for i, run in enumerate(runs):
-        chip, shape = hardware or _chip_of(run.hardware), model or run.model
         load = _load(run)
         if isinstance(load, str):
             found.append(_left_out(run, load))
         else:
             found.append(None)
-            key = (chip, shape, precision or run.precision, cache or usual_cache(run), run.devices)
+            key = (run.hardware, run.model, run.precision, usual_cache(run), run.devices)
             alike.setdefault(key, []).append((i, run, *load))
     problems: list[ValueError] = []
-    for (chip, shape, form, kept, devices), some in alike.items():
-        more = {"devices": devices, **overrides} if devices else dict(overrides)
+    for some in alike.values():
         try:
-            for what, name in (("hardware", chip), ("model", shape)):
-                if not name:
-                    raise ServerError(
-                        f"{some[0][1].source} does not say its {what}; give --{what}."
-                    )
-            form = form or scenario.usual_precision(chip, weights)
+            server = server_of(
+                some[0][1], hardware, model, precision, weights=weights, cache=cache,
+                devices=overrides.get("devices"),
+            )  # fmt: skip
             base = scenario.values(
-                chip, shape, form, 1, weights=weights, cache=kept, batch=1, **more
-            )
+                server.hardware, server.model, server.precision, 1,
+                weights=server.weights, cache=server.cache, batch=1,
+                **{**overrides, "devices": server.devices},
+            )  # fmt: skip
         except (ServerError, scenario.ScenarioError) as error:
             problems.append(error)
             for i, run, *_ in some:
@@ -187,14 +288,17 @@ def points(
     return [point for point in found if point is not None]
 
 
+OWN_CACHE = ("InferenceX", "MLPerf Inference")  # whose recipes set the precision of caches
+
+
 def usual_cache(run: Run) -> str | None:
     """Return the precision of caches that a run's server has unless told, None if not known.
 
     >>> from handful_evidence.result_files import Run
-    >>> usual_cache(Run("a.json", "vllm bench serve")), usual_cache(Run("a.csv", "CSV"))
+    >>> usual_cache(Run("a.json", "GuideLLM")), usual_cache(Run("a.json", "InferenceX"))
     ('bf16', None)
     """
-    return "bf16" if run.tool.startswith(("vllm", "SGLang")) else None
+    return None if run.tool in OWN_CACHE else "bf16"
 
 
 def _left_out(run: Run, why: str) -> Point:
@@ -279,9 +383,10 @@ def _load(run: Run) -> tuple[float, float] | str:
 class Fit:
     """Hold what a server adds to its floor: three numbers, with intervals of 90 %.
 
-    `intervals` are by the bootstrap over the points; `warnings` say what the points do not
-    determine.  `draws` and `residuals` (logarithms of measured over predicted) make intervals of
-    predictions.
+    `values` are the mean of the bootstrap's draws (of a time per work, for efficiencies), which
+    predicts as well as least squares do and lies inside where those lie at a limit.  `intervals`
+    are by the bootstrap over the points; `warnings` say what the points do not determine.  `draws`
+    and `residuals` (logarithms of measured over predicted) make intervals of predictions.
     """
 
     values: Mapping[str, float]
@@ -331,8 +436,8 @@ def fit(found: Sequence[Point], seed: int = 0) -> Fit:
     >>> from handful_evidence.result_files import Run
     >>> def run(batch, prompt):
     ...     return Run("mine.json", "made up", batch, prompt, 500, 0.01, 0.0)
-    >>> loads = [run(b, p) for b in (2, 32, 128) for p in (500, 4000)]
-    >>> made = points(loads, "H100 SXM", "Llama 3.1 70B", "fp8")
+    >>> loads = [run(b, p) for b in (2, 8, 32, 64, 128) for p in (500, 1000, 4000)]
+    >>> made = points(loads, "H100 SXM", "Llama 3.1 70B", "fp8", devices=8)
     >>> true = [one.memory_time / 0.5 + one.compute_time / 0.25 + 0.003 for one in made]
     >>> from dataclasses import replace
     >>> found = fit([replace(one, measured=t) for one, t in zip(made, true, strict=True)])
@@ -357,15 +462,18 @@ def fit(found: Sequence[Point], seed: int = 0) -> Fit:
         weight = np.maximum(np.abs(np.log(shares @ factors)), 0.03) ** -0.5
     products = _grouped(_products(shares, weight))
     made = np.array([_factors(counts @ products) for counts in _resampled(len(products), seed)])
-    factors, made = factors * scale, made * scale
-    values = _named(factors)
+    made *= scale
+    # Their mean, and not the least squares themselves: where the points do not tell the parts
+    # apart, those come out at an edge (an efficiency of 1, no fixed time), and the mean between.
     low, high = np.quantile(made, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    factors = np.clip(made.mean(axis=0), low, high)
+    values = _named(factors)
     intervals = {
         name: (min(pair), max(pair))
         for name, *pair in zip(NAMES, _named(low).values(), _named(high).values(), strict=True)
     }
     residuals = np.log(measured / (parts @ factors))
-    warnings = (*_undetermined(used, values, intervals), *_missed(used, residuals))
+    warnings = (*_undetermined(used, intervals), *_missed(used, residuals))
     return Fit(values, intervals, len(used), warnings, made, residuals)
 
 
@@ -485,11 +593,7 @@ def _missed(used: Sequence[Point], residuals: np.ndarray) -> list[str]:
     ]
 
 
-def _undetermined(
-    used: Sequence[Point],
-    values: Mapping[str, float],
-    intervals: Mapping[str, tuple[float, float]],
-) -> list[str]:
+def _undetermined(used: Sequence[Point], intervals: Mapping[str, tuple[float, float]]) -> list[str]:
     """Return sentences about what the points do not tell apart."""
     found = []
     batches = [one.known["batch"] for one in used]
@@ -505,27 +609,182 @@ def _undetermined(
             "only: reading, arithmetic and fixed time cannot be told apart, and predictions hold "
             "at this context.  Measure with short and with long prompts."
         )
-    for name in NAMES[:2]:
-        low, high = intervals[name]
+    pairs = [(what, *intervals[name]) for what, name in zip(PARTS, NAMES[:2], strict=True)]
+    if all(low > LIMIT for _, low, _ in pairs):
+        chips = f"{used[0].known['devices']:g}"
+        found.append(
+            f"Both efficiencies come out at their limit, which no chip reaches: probably more "
+            f"chips shared the model than the {chips} stated, or its numbers are narrower."
+        )
+        pairs = []
+    for what, low, high in pairs:
         if high > SPREAD * low:
-            what = "reading" if name == "memory_efficiency" else "arithmetic"
             found.append(
                 f"The efficiency of {what} lies anywhere between {_share(low)} and {_share(high)}: "
                 "the points do not determine it."
             )
-    for name in NAMES[:2]:
-        if values[name] > 0.995:
-            what = "reading" if name == "memory_efficiency" else "arithmetic"
+        elif high > LIMIT:
             found.append(
-                f"The efficiency of {what} comes out at its limit, which no chip reaches: the fit "
-                "gives some of its time to another term.  Take it as high, and no more."
+                f"The efficiency of {what} comes out at its limit, which no chip reaches: the "
+                "points do not determine it.  Take it as high, and no more."
             )
+    if not intervals["fixed_time"][0]:
+        found.append(
+            f"The fixed time lies anywhere between 0, which no server reaches, and "
+            f"{format_value(intervals['fixed_time'][1], 's', 3)}: the points do not determine it.  "
+            "Measure one user and many, with short and with long prompts."
+        )
     if len(used) < 3 * FEWEST:
         found.append(f"The fit is from {plural(len(used), 'point')}; more would narrow it.")
     return found
 
 
 # What follows ------------------------------------------------------------------------------------
+
+
+def usual_load(usable: Sequence[Point]) -> dict[str, Any]:
+    """Return the values of the load that is asked about where nobody names one.
+
+    Of the lengths of prompt and answer that most points have (those in the middle, where several
+    have as many), the point in the middle by batch.
+
+    >>> from handful_evidence.result_files import Run
+    >>> loads = [(1, 1000), (8, 1010), (64, 990), (2, 8000), (32, 8000)]
+    >>> runs = [Run("a", "CSV", n, prompt, 500, 0.1, 0.0) for n, prompt in loads]
+    >>> found = usual_load(points(runs, "H100 SXM", "Llama 3.1 70B", "fp8", devices=8))
+    >>> found["batch"], found["context"]
+    (8.0, 1260.0)
+    """
+    alike: list[list[Point]] = [
+        some
+        for of_prompt in _alike(usable, lambda one: 1 + (one.run.input_tokens or 0))
+        for some in _alike(of_prompt, lambda one: one.run.output_tokens or 1)
+    ]
+    most = [some for some in alike if len(some) == max(map(len, alike))]
+    some = sorted(most[len(most) // 2], key=lambda one: float(one.known["batch"]))
+    return dict(some[len(some) // 2].known)
+
+
+def _alike(some: Iterable[Point], length: Callable[[Point], float]) -> Iterator[list[Point]]:
+    """Yield the points in groups, the shortest first: lengths in one go on without a gap."""
+    group: list[Point] = []
+    for one in sorted(some, key=length):
+        if group and length(one) > GAP * length(group[-1]):
+            yield group
+            group = []
+        group.append(one)
+    if group:
+        yield group
+
+
+def parts(found: Fit, known: Mapping[str, Any]) -> dict[str, float]:
+    """Return the seconds of a step that each part of it takes, by the fit.
+
+    Reading `weights` and `caches`, arithmetic for `prompts` and for `answers`, and what is `fixed`.
+
+    >>> import numpy as np
+    >>> here = scenario.values("H100 SXM", "Llama 3.1 70B", "fp8", 4000, batch=8)
+    >>> made = Fit(dict(zip(NAMES, (0.5, 0.5, 1e-3))), {}, 9, (), np.ones((1, 3)), np.zeros(1))
+    >>> {
+    ...     name: round(1e3 * one, 2)
+    ...     for name, one in parts(made, {**here, "prompt_per_answer": 9}).items()
+    ... }
+    {'weights': 5.27, 'caches': 0.39, 'prompts': 1.28, 'answers': 0.14, 'fixed': 1.0}
+    """
+    reading, computing = (found.values[name] for name in NAMES[:2])
+    weights, whole = (float(part(known)) for part in (latency.weight_time, latency.memory_time))
+    answers = float(latency.compute_time(known)) / computing
+    return {
+        "weights": weights / reading,
+        "caches": (whole - weights) / reading,
+        "prompts": answers * known["prompt_per_answer"],
+        "answers": answers,
+        "fixed": float(found.values["fixed_time"]),
+    }
+
+
+def limit(of: Mapping[str, float]) -> str:
+    """Return what most of a step goes to: reading, arithmetic, or fixed time.
+
+    >>> limit({"weights": 3, "caches": 1, "prompts": 2, "answers": 3, "fixed": 4.5})
+    'arithmetic'
+    """
+    sums = {
+        "reading": of["weights"] + of["caches"],
+        "arithmetic": of["prompts"] + of["answers"],
+        "fixed time": of["fixed"],
+    }
+    return max(sums, key=lambda name: sums[name])
+
+
+def uneven_heads(known: Mapping[str, Any]) -> str:
+    """Return a sentence where the chips of a node cannot share a model's heads evenly, else "".
+
+    >>> uneven_heads({"attention_heads": 64, "devices": 3})[:36], uneven_heads(scenario.values())
+    ('64 heads do not divide among 3 chips', '')
+    """
+    heads, chips = known["attention_heads"], known["devices"]
+    if chips > scenario.NODE or heads % chips == 0:
+        return ""
+    return (
+        f"{heads:g} heads do not divide among {chips:g} chips, and engines that share every layer "
+        "refuse that: are the chips counted right?"
+    )
+
+
+@dataclass(frozen=True)
+class FirstToken:
+    """Hold what is known of the time to the first token of a load, in seconds.
+
+    `count` points of about its context have one, `low` to `high` with `median`; `nearest` is that
+    of the point whose batch is nearest.  `alone` is a prompt of `prompt` tokens by itself, by the
+    fit, without attention's own arithmetic; 0 where the load has no prompts.
+    """
+
+    count: int
+    low: float
+    median: float
+    high: float
+    nearest: Point | None
+    prompt: float
+    alone: float
+
+
+def first_token(found: Sequence[Point], fitted: Fit, known: Mapping[str, Any]) -> FirstToken:
+    """Return what files say of the time to the first token, and what a prompt takes by itself.
+
+    How long a request waits for its turn no step tells, so nothing is predicted of a busy server.
+
+    >>> from handful_evidence.result_files import Run
+    >>> runs = [Run("a", "CSV", n, 1000, 500, 0.01 * n, 0.1 * n) for n in (1, 2, 4, 8)]
+    >>> made = points(runs, "H100 SXM", "Llama 3.1 70B", "fp8", devices=8)
+    >>> told = first_token(made, fit(made), made[1].known)
+    >>> told.count, told.low, told.high, told.prompt
+    (4, 0.1, 0.8, 1000.0)
+    """
+    timed = [
+        one
+        for one in found
+        if not one.why_not
+        and one.run.time_to_first_token
+        and 1 / NEAR < one.known["context"] / known["context"] < NEAR
+    ]
+    waits = [one.run.time_to_first_token or 0.0 for one in timed]
+    nearest = min(
+        timed, key=lambda one: abs(math.log(one.known["batch"] / known["batch"])), default=None
+    )
+    share = known["prompt_per_answer"]
+    prompt = known["context"] * share / (share + 0.5)
+    alone = {**known, "batch": prompt, "context": 0.0, "prompt_per_answer": 0.0}
+    return FirstToken(
+        len(timed),
+        min(waits, default=math.nan),
+        statistics.median(waits) if waits else math.nan,
+        max(waits, default=math.nan),
+        nearest,
+        float(prompt),
+        float(fitted.predicted(alone)) if prompt >= 1 else 0.0,
+    )
 
 
 def knee(found: Fit, known: Mapping[str, Any]) -> float:
@@ -555,7 +814,8 @@ def best_measured(found: Sequence[Point], step: float) -> Point | None:
 
     >>> from handful_evidence.result_files import Run
     >>> runs = [Run(f"{n}", "CSV", n, 1000, 500, 0.01 + 0.0001 * n) for n in (1, 50, 200)]
-    >>> best_measured(points(runs, "H100 SXM", "Llama 3.1 70B", "fp8"), 0.02).run.source
+    >>> made = points(runs, "H100 SXM", "Llama 3.1 70B", "fp8", devices=8)
+    >>> best_measured(made, 0.02).run.source
     '50'
     """
     within = [one for one in found if not one.why_not and one.measured <= step]
@@ -594,7 +854,7 @@ def held_back(found: Sequence[Point]) -> str:
 
     >>> from handful_evidence.result_files import Run
     >>> run = Run("a.csv", "CSV", 128, 1000, 500, 0.02, 9.0)
-    >>> held_back(points([run], "H100 SXM", "Llama 3.1 70B", "fp8"))[:46]
+    >>> held_back(points([run], "H100 SXM", "Llama 3.1 70B", "fp8", devices=8))[:46]
     'Of 128 requests in flight 67 decoded at a time'
     """
     waiting = [
@@ -645,6 +905,7 @@ def _bisected(is_beyond: Callable[[float], bool], low: float, high: float) -> fl
 class Change:
     """Describe a change to a server: what is assumed, and what it would give.
 
+    `devices` counts the chips, with those that prompts need where they are on chips of their own.
     `throughput` is in tokens a second, `each` of them a chip, and `cost` in dollars a token (None
     without a price), at the service level; `gain` is `each` over that of the server as it is.
     `cost_interval` and `gain_interval` are those of 90 %, by the bootstrap.
@@ -653,6 +914,7 @@ class Change:
     name: str
     assumes: str
     batch: float
+    devices: float
     throughput: float
     each: float
     cost: float | None
@@ -686,12 +948,13 @@ def changes(
         draws=found.draws * [1, 1, 0.5],
     )
     byte = float(known["bytes_per_parameter"])
-    tried: list[tuple[str, str, Fit, dict[str, Any]]] = [
+    tried: list[tuple[str, str, Fit, dict[str, Any], float]] = [
         (
             f"weights in {4 * byte:g} bits instead of {8 * byte:g}",
             "the same efficiencies, arithmetic at the same rate, and answers as good",
             found,
             {**known, "bytes_per_parameter": byte / 2},
+            0.0,
         ),
         (
             "caches in half the bytes",
@@ -702,12 +965,14 @@ def changes(
                 "kv_bytes_per_token": known["kv_bytes_per_token"] / 2,
                 "window_cache_memory": known["window_cache_memory"] / 2,
             },
+            0.0,
         ),
         (
             "half the fixed time of a step",
             "what the server does between steps, and in each layer whatever its size, is halved",
             halved,
             {**known},
+            0.0,
         ),
         (
             "twice the chips for one copy of the model",
@@ -715,6 +980,7 @@ def changes(
             "between chips are not counted",
             found,
             {**known, "devices": 2 * known["devices"]},
+            0.0,
         ),
     ]
     if known["devices"] > 1:
@@ -724,20 +990,23 @@ def changes(
                 "reading and arithmetic shared by half as many, the same fixed time",
                 found,
                 {**known, "devices": known["devices"] / 2},
+                0.0,
             )
         )
     if known["prompt_per_answer"]:
         tried.append(
             (
                 "prompts on chips of their own",
-                "those chips are not counted; decoding steps carry no prompts",
+                "as many more chips as their arithmetic fills at the same efficiency; what those "
+                "read, and the caches that they send, is not counted",
                 found,
                 {**known, "prompt_per_answer": 0.0},
+                known["prompt_per_answer"],
             )
         )
     made = [
-        _change(name, why, fitted, values, step, reach, (found, known, now))
-        for name, why, fitted, values in tried
+        _change(name, why, fitted, values, step, reach, (found, known, now), elsewhere)
+        for name, why, fitted, values, elsewhere in tried
     ]
     return sorted((one for one in made if one.gain > 1.01), key=lambda one: -one.gain)[:most]
 
@@ -750,13 +1019,24 @@ def _change(
     step: float,
     reach: float,
     before: tuple[Fit, Mapping[str, Any], Change] | None,
+    elsewhere: float = 0.0,
 ) -> Change:
+    """Return what a server gives within a step.
+
+    Chips of their own read `elsewhere` tokens of prompt for each of an answer, as many chips as
+    their arithmetic fills.
+    """
     batch = largest_batch(found, known, step, reach) if _holds(known) else 0.0
-    throughput = batch / found.predicted({**known, "batch": batch}) if batch else 0.0
+    taken = found.predicted({**known, "batch": batch}) if batch else math.inf
+    throughput = batch / taken
+    devices = known["devices"]
+    if batch and elsewhere:
+        prompts = elsewhere * latency.compute_time({**known, "batch": batch})
+        devices *= 1 + prompts / found.values["compute_efficiency"] / taken
     price = known.get("device_price")
-    cost = known["devices"] * price / throughput if price and throughput else None
-    each = throughput / known["devices"]
-    drawn = _drawn(found, known, step, reach, each)
+    cost = devices * price / throughput if price and throughput else None
+    each = throughput / devices
+    drawn = _drawn(found, known, step, reach, each, elsewhere)
     ends = cost_ends = (1.0, 1.0)
     gain = 1.0
     if before is not None:
@@ -772,6 +1052,7 @@ def _change(
         name,
         assumes,
         batch,
+        float(devices),
         throughput,
         each,
         cost,
@@ -789,7 +1070,12 @@ def _ends(values: Iterable[float]) -> tuple[float, float]:
 
 
 def _drawn(
-    found: Fit, known: Mapping[str, Any], step: float, reach: float, each: float
+    found: Fit,
+    known: Mapping[str, Any],
+    step: float,
+    reach: float,
+    each: float,
+    elsewhere: float = 0.0,
 ) -> list[float]:
     """Return tokens a second and chip within `step`, for some draws of the bootstrap.
 
@@ -807,6 +1093,7 @@ def _drawn(
         return [0.0] * (len(draws) - 1)
     batches = np.exp(np.linspace(0.0, math.log(most), GRID))
     parts = [np.broadcast_to(part, GRID) for part in _times({**known, "batch": batches})]
+    prompts = elsewhere * latency.compute_time({**known, "batch": 1.0})  # of one sequence
     tokens = []
     for reading, computing, fixed in draws:
         steps = parts[0] * reading + parts[1] * computing + fixed
@@ -818,7 +1105,8 @@ def _drawn(
         if late < GRID:
             share = math.log(step / steps[late - 1]) / math.log(steps[late] / steps[late - 1])
             batch = batches[late - 1] * (batches[late] / batches[late - 1]) ** share
-        tokens.append(float(batch / min(step, steps[-1])))
+        taken = min(step, steps[-1])
+        tokens.append(float(batch / (taken + batch * prompts * computing)))
     return [each * one / tokens[0] if tokens[0] else 0.0 for one in tokens[1:]]
 
 

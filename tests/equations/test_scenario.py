@@ -350,6 +350,73 @@ def test_zero_is_allowed_where_it_means_something():
     assert v["context"] == 0 and v["kv_bytes_per_token"] == 0
 
 
+# Names of checkpoints as they are published, with the row, arithmetic and weights of each.
+CHECKPOINTS = """
+meta-llama/Llama-3.3-70B-Instruct                       | Llama 3.1 70B          | bf16 | -
+RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic             | Llama 3.1 70B          | fp8  | -
+RedHatAI/Meta-Llama-3.1-70B-Instruct-FP8                | Llama 3.1 70B          | fp8  | -
+RedHatAI/Meta-Llama-3.1-70B-Instruct-FP8-dynamic        | Llama 3.1 70B          | fp8  | -
+meta-llama/Meta-Llama-3.1-8B-Instruct                   | Llama 3.1 8B           | bf16 | -
+meta-llama/Meta-Llama-3-8B-Instruct                     | Llama 3.1 8B           | bf16 | -
+meta-llama/Llama-3.1-405B-Instruct-FP8                  | Llama 3.1 405B         | fp8  | -
+nvidia/Llama-3.1-405B-Instruct-FP4                      | Llama 3.1 405B         | bf16 | fp4
+amd/Llama-3.1-405B-Instruct-FP8-KV                      | Llama 3.1 405B         | fp8  | -
+amd/Llama-3.3-70B-Instruct-MXFP4-Preview                | Llama 3.1 70B          | bf16 | fp4
+neuralmagic/Meta-Llama-3.1-70B-Instruct-quantized.w8a8  | Llama 3.1 70B          | fp8  | int8
+RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16     | Llama 3.1 8B           | bf16 | int4
+hugging-quants/Meta-Llama-3.1-70B-Instruct-AWQ-INT4     | Llama 3.1 70B          | bf16 | int4
+unsloth/Llama-3.3-70B-Instruct-bnb-4bit                 | Llama 3.1 70B          | bf16 | int4
+deepseek-ai/DeepSeek-R1-Distill-Llama-70B               | Llama 3.1 70B          | bf16 | -
+TheBloke/Llama-2-70B-Chat-GPTQ                          | Llama 2 70B            | bf16 | int4
+meta-llama/Llama-2-70b-chat-hf                          | Llama 2 70B            | bf16 | -
+mistralai/Mistral-7B-Instruct-v0.2                      | Mistral 7B v0.2        | bf16 | -
+mistralai/Mixtral-8x7B-Instruct-v0.1                    | Mixtral 8x7B           | bf16 | -
+Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4                     | Qwen2.5 72B            | bf16 | int4
+Qwen/Qwen2.5-72B-Instruct-GPTQ-Int8                     | Qwen2.5 72B            | bf16 | int8
+Qwen/Qwen2.5-72B-Instruct-AWQ                           | Qwen2.5 72B            | bf16 | int4
+Qwen/Qwen3-30B-A3B                                      | Qwen3 30B-A3B          | bf16 | -
+Qwen/Qwen3-32B-FP8                                      | Qwen3 32B              | fp8  | -
+Qwen/Qwen3-235B-A22B-Instruct-2507-FP8                  | Qwen3 235B-A22B        | fp8  | -
+Qwen/Qwen3-235B-A22B-Thinking-2507                      | Qwen3 235B-A22B        | bf16 | -
+Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8                 | Qwen3-Coder 480B-A35B  | fp8  | -
+openai/gpt-oss-120b                                     | gpt-oss-120b           | bf16 | fp4
+openai/gpt-oss-20b                                      | gpt-oss-20b            | bf16 | fp4
+unsloth/gpt-oss-120b-BF16                               | gpt-oss-120b           | bf16 | -
+deepseek-ai/DeepSeek-V3-0324                            | DeepSeek-V3            | fp8  | -
+deepseek-ai/DeepSeek-V3-Base                            | DeepSeek-V3            | fp8  | -
+deepseek-ai/DeepSeek-V3.1-Terminus                      | DeepSeek-V3            | fp8  | -
+deepseek-ai/DeepSeek-R1-0528                            | DeepSeek-V3            | fp8  | -
+nvidia/DeepSeek-R1-0528-NVFP4-v2                        | DeepSeek-V3            | bf16 | fp4
+moonshotai/Kimi-K2-Instruct-0905                        | Kimi K2                | fp8  | -
+moonshotai/Kimi-K2-Thinking                             | Kimi K2                | bf16 | int4
+moonshotai/Kimi-K2.5                                    | Kimi K2                | bf16 | int4
+zai-org/GLM-4.5-Air-FP8                                 | GLM-4.5-Air            | fp8  | -
+zai-org/GLM-4.5                                         | GLM-4.5                | bf16 | -
+MiniMaxAI/MiniMax-M2.5                                  | MiniMax-M2.5           | fp8  | -
+google/gemma-3-27b-it                                   | Gemma 3 27B            | bf16 | -
+RedHatAI/gemma-3-27b-it-FP8-dynamic                     | Gemma 3 27B            | fp8  | -
+"""
+
+
+@pytest.mark.parametrize("line", CHECKPOINTS.strip().splitlines())
+def test_a_checkpoints_name_says_its_model_and_its_precision(line):
+    name, row, form, weights = (part.strip() for part in line.split("|"))
+    assert scenario.choose("model", name)["name"] == row
+    found = scenario.stored_precision(name, "H100 SXM")  # which has no fp4 arithmetic
+    assert found[:2] == (form, None if weights == "-" else weights)
+
+
+def test_a_precision_that_a_chip_has_is_used():
+    assert scenario.stored_precision("nvidia/Llama-3.1-405B-Instruct-FP4", "B200 SXM")[0] == "fp4"
+    assert scenario.stored_precision("Qwen3-32B-FP8", "A100 80GB")[:2] == ("bf16", "fp8")
+
+
+@pytest.mark.parametrize("name", ["DeepSeek-V2", "DeepSeek-V3-Lite", "Llama-3.2-3B", "Qwen3-14B"])
+def test_a_model_of_another_shape_is_none_of_the_rows(name):
+    with pytest.raises(ScenarioError, match="There is no model"):
+        scenario.choose("model", name)
+
+
 def test_names_match_whatever_their_capitals():
     assert values("h100 sxm", "deepseek-v3", "FP8") == values("H100 SXM", "DeepSeek-V3", "fp8")
 

@@ -18,12 +18,17 @@ from handful import facts, latency, scenario
 from handful_evidence import own_server, validation
 from handful_evidence.result_files import Run
 
-HERE = {"hardware": "H100 SXM", "model": "Llama 3.1 70B", "precision": "fp8"}
+HERE = {
+    "hardware": "H100 SXM",
+    "model": "Llama 3.1 70B",
+    "precision": "fp8",
+    "devices": 8,
+}
 
 
 def run(name="run", concurrency=8.0, prompt=1000, answer=500, step=0.02, first=0.1, **more):
     rates = {"output_throughput": None, "request_throughput": None} | more
-    return Run(name, "made up", concurrency, prompt, answer, step, first, **rates)
+    return Run(name, "CSV", concurrency, prompt, answer, step, first, **rates)
 
 
 def served(known, reading, computing, fixed):
@@ -104,8 +109,14 @@ def test_a_point_that_cannot_be_says_why(one, why):
 
 
 def test_a_chip_or_a_model_that_nobody_named_is_asked_for():
-    with pytest.raises(own_server.ServerError, match="does not say its hardware; give --hardware"):
-        own_server.points([run()], model="Llama 3.1 70B")
+    with pytest.raises(own_server.ServerError) as error:
+        own_server.points([run()])
+    assert str(error.value) == (
+        "run does not say its hardware, its model and how many chips it ran on; give --hardware, "
+        "--model and --devices."
+    )
+    with pytest.raises(own_server.ServerError, match="does not say how many chips it ran on; give"):
+        own_server.points([run()], "H100 SXM", "Llama 3.1 70B")
     [found] = own_server.points([replace(run(), hardware="h100", model="Llama 3.1 70B", devices=4)])
     assert found.known["devices"] == 4
 
@@ -177,6 +188,7 @@ def by_server(table):
                 devices=row["chips"],
             )
             here = (row["chip"], row["shape"], row["precision"])
+            one = replace(one, tool="InferenceX")  # caches as narrow as the precision's
             [point] = own_server.points([one], *here, prompts_apart=row["prompts_apart"])
             found[tuple(row[name] for name in (*same, "attention_apart"))].append(point)
         return found
@@ -196,6 +208,7 @@ def by_server(table):
             devices=case.devices,
             notes=("speculative decoding",) if guesses else (),
         )
+        one = replace(one, tool="InferenceX")
         weights = {"bytes_per_parameter": case.known["bytes_per_parameter"]}
         wide = case.precision == "fp4" and "H200" in case.chip  # which computes in 16 bits
         form = "bf16" if wide else case.precision
@@ -258,7 +271,7 @@ def test_the_largest_batch_keeps_the_promise_and_one_more_breaks_it():
 
 def test_experts_are_no_straight_line():
     """A mixture reads more experts with every sequence, until it has read them all."""
-    here = {"hardware": "H100 SXM", "model": "MiniMax-M2.5", "precision": "fp8"}
+    here = {**HERE, "model": "MiniMax-M2.5"}
     runs = [run(f"{b}x{p}", b, p, 500, 0.5, 0.0) for b in (1, 4, 16, 64) for p in (500, 2000)]
     made = own_server.points(runs, **here)
     made = [
@@ -304,7 +317,13 @@ def test_changes_are_what_the_equations_say_of_the_changed_server():
     apart = next(one for one in more if one.name.startswith("prompts on chips"))
     step = served({**known, "batch": apart.batch, "prompt_per_answer": 0}, 0.7, 0.4, 0.004)
     assert step <= 0.0201 and apart.throughput == pytest.approx(apart.batch / step, rel=0.01)
-    assert apart.gain == pytest.approx(apart.throughput / now.throughput)
+    # The prompts' chips: those that their arithmetic fills, at the same 40 %.
+    work = 2 * known["active_parameters"] * known["prompt_per_answer"] * apart.throughput
+    chips = 8 + work / (0.4 * known["peak_flops"])
+    assert apart.devices == pytest.approx(chips, rel=0.01)
+    assert apart.each == pytest.approx(apart.throughput / apart.devices)
+    assert apart.cost == pytest.approx(2.5 / 3600 / apart.each)
+    assert apart.gain == pytest.approx(apart.each / now.each)
     fixed = next(one for one in more if one.name.startswith("half the fixed"))
     assert served({**known, "batch": fixed.batch}, 0.7, 0.4, 0.002) <= 0.0201
     assert fixed.each == pytest.approx(fixed.throughput / 8)
@@ -331,10 +350,11 @@ def test_ten_thousand_points_are_as_ten():
 
 def test_a_run_of_a_model_that_nobody_knows_leaves_the_others():
     runs = [replace(run("known"), model="Llama 3.1 70B"), replace(run("other"), model="Nobody 3B")]
-    known, other = own_server.points(runs, hardware="H100 SXM", precision="fp8")
+    here = {"hardware": "H100 SXM", "precision": "fp8", "devices": 8}
+    known, other = own_server.points(runs, **here)
     assert known.why_not == "" and "There is no model 'Nobody 3B'" in other.why_not
     with pytest.raises(scenario.ScenarioError, match="There is no model 'Nobody 3B'"):
-        own_server.points(runs[1:], hardware="H100 SXM", precision="fp8")
+        own_server.points(runs[1:], **here)
 
 
 def test_at_another_context_prompts_fill_it():
@@ -360,7 +380,107 @@ def test_points_at_such_contexts_tell_how_far_the_fit_is_off():
     assert own_server.missed_near(made, fitted, 1e6) is None
 
 
-def test_vllm_keeps_caches_in_bf16():
-    [ours] = own_server.points([replace(run(), tool="vllm bench serve")], **HERE)
-    [told] = own_server.points([replace(run(), tool="vllm bench serve")], **HERE, cache="fp8")
-    assert ours.known["kv_bytes_per_token"] == 2 * told.known["kv_bytes_per_token"]
+@pytest.mark.parametrize(
+    "tool, cache", [("vllm bench serve", "bf16"), ("GuideLLM", "bf16"), ("InferenceX", "fp8")]
+)
+def test_engines_keep_caches_in_bf16_unless_a_recipe_says_otherwise(tool, cache):
+    [ours] = own_server.points([replace(run(), tool=tool)], **HERE)
+    [told] = own_server.points([replace(run(), tool=tool)], **HERE, cache=cache)
+    assert ours.known == told.known and own_server.server_of(ours.run, **HERE).cache == cache
+
+
+@pytest.mark.parametrize(
+    "named, in_file, precision, weights, says",
+    [
+        (None, "RedHatAI/Meta-Llama-3.1-70B-Instruct-FP8-dynamic", "fp8", "fp8", "name"),
+        ("Llama 3.1 70B", "nvidia/Llama-3.3-70B-Instruct-FP8", "fp8", "fp8", "name"),
+        ("Llama 3.1 70B", "a name of ours", "bf16", "bf16", "published"),
+        ("gpt-oss-120b", "", "bf16", "fp4", "published"),
+        (None, "Qwen/Qwen2.5-72B-Instruct-AWQ", "bf16", "int4", "name"),
+    ],
+)
+def test_a_models_name_says_its_precision(named, in_file, precision, weights, says):
+    one = replace(run(), model=in_file)
+    here = {"hardware": "H100 SXM", "model": named, "devices": 8}
+    found = own_server.server_of(one, **here)
+    assert (found.precision, found.weights, found.says) == (precision, weights, says)
+    [point] = own_server.points([one], **here)
+    assert point.known["bytes_per_parameter"] == scenario.WIDTHS[weights]
+    chip = scenario.choose("hardware", "H100 SXM")
+    assert point.known["peak_flops"] == chip["peak_flops"][precision]
+    told = own_server.server_of(one, **here, precision="fp8")
+    assert (told.precision, told.weights, told.says) == ("fp8", "fp8", "given")
+
+
+def test_prompts_on_chips_of_their_own_gain_no_more_than_the_rest_of_a_step():
+    """What the prompts took is paid elsewhere: only weights and fixed time are saved."""
+    made = measured(0.7, 0.4, 0.0)
+    found, known = own_server.fit(made), made[8].known
+    long = {**known, "prompt_per_answer": 40.0, "total_parameters": 1.0, "routed_parameters": 0}
+    more = own_server.changes(found, long, 0.05, most=9)
+    assert own_server.best_at(found, long, 0.05).batch > 1
+    assert not any(one.name.startswith("prompts on chips") for one in more)
+
+
+def test_a_fit_at_its_edge_is_said_to_settle_nothing():
+    """No fixed time, or full efficiency: no server has them, and points do not determine them."""
+    edge = own_server.fit(measured(0.7, 0.4, 0.0, noise=0.03))
+    assert edge.intervals["fixed_time"][0] == 0
+    assert "The fixed time lies anywhere between 0, which no server" in " ".join(edge.warnings)
+    full = own_server.fit(measured(1.3, 0.4, 0.004))
+    assert "reading comes out at its limit" in " ".join(full.warnings)
+    both = own_server.fit(measured(2.0, 2.0, 0.004))
+    [said] = [one for one in both.warnings if "more chips" in one]
+    assert "than the 8 stated" in said
+
+
+def test_a_fit_lies_within_its_intervals():
+    """Even where few points tell little, and the least squares lie at an edge."""
+    for seed in range(10):
+        found = own_server.fit(measured(0.75, 0.6, 0.008, 0.05, seed, batches=(1, 8, 64))[1:])
+        for name, (low, high) in found.intervals.items():
+            assert low <= found.values[name] <= high
+
+
+def test_the_parts_of_a_step_are_the_step():
+    made = measured(0.7, 0.4, 0.004)
+    found, known = own_server.fit(made), made[9].known
+    parts = own_server.parts(found, known)
+    assert sum(parts.values()) == pytest.approx(found.predicted(known))
+    assert parts["prompts"] == pytest.approx(parts["answers"] * known["prompt_per_answer"])
+    assert parts["caches"] == pytest.approx(
+        served({**known, "total_parameters": 0}, 0.7, math.inf, 0), rel=0.02
+    )
+    assert own_server.limit(parts) == "reading"
+    assert own_server.limit(own_server.parts(found, {**known, "batch": 999})) == "arithmetic"
+    slow = own_server.fit(measured(0.7, 0.4, 0.1))
+    assert own_server.limit(own_server.parts(slow, known)) == "fixed time"
+
+
+def test_the_usual_load_has_the_lengths_that_most_points_have():
+    loads = [(1, 1000), (8, 1020), (32, 990), (30, 8000), (31, 8000)]
+    made = own_server.points([run(f"{b}", b, p, first=0.0, step=0.1) for b, p in loads], **HERE)
+    assert own_server.usual_load(made) == made[1].known
+
+
+def test_the_time_to_the_first_token_is_that_of_the_files():
+    loads = [(1, 0.05), (8, 0.2), (64, 1.5)]
+    made = [run(f"{b}", b, 1000, first=wait) for b, wait in loads]
+    made += [run("long", 8, 30_000, step=0.1, first=9.0), run("none", 8, 1000, first=None)]
+    found = own_server.points(made, **HERE)
+    fitted = own_server.fit(found)
+    told = own_server.first_token(found, fitted, found[1].known)
+    assert (told.count, told.low, told.median, told.high) == (3, 0.05, 0.2, 1.5)
+    assert told.nearest is not None and told.nearest.run.source == "8"
+    known = {**found[1].known, "batch": 1000, "context": 0, "prompt_per_answer": 0}
+    assert told.prompt == pytest.approx(1000)
+    assert told.alone == pytest.approx(fitted.predicted(known))
+    apart = own_server.first_token(found, fitted, {**known, "context": 1000, "batch": 9})
+    assert apart.alone == 0
+
+
+def test_heads_that_chips_cannot_share_are_told():
+    [odd] = own_server.points([run()], **{**HERE, "devices": 3})
+    [even] = own_server.points([run()], **{**HERE, "devices": 4})
+    assert own_server.uneven_heads(odd.known).startswith("64 heads do not divide among 3 chips")
+    assert own_server.uneven_heads(even.known) == ""

@@ -26,12 +26,17 @@ const answer = ({ runs, bases, apart, step }) => {
   const out = { points: points.map(({ run, base, ...rest }) => rest) };
   try {
     const found = page.fit(points), usual = page.usualLoad(points.filter((p) => !p.whyNot));
-    const { predicted, interval, knee, changes } = page.predictor(found, formulas);
+    const usable = points.filter((p) => !p.whyNot);
+    const { predicted, interval, parts, firstToken, knee, changes } =
+      page.predictor(found, formulas);
+    const { nearest, ...wait } = firstToken(usable, usual);
     const { now, best } = changes(usual, step);
     Object.assign(out, {
       values: found.values, intervals: found.intervals, warnings: found.warnings,
       predicted: predicted(usual), interval: interval(usual), knee: knee(usual),
-      changes: [now, ...best],
+      changes: [now, ...best], parts: parts(usual), wait: { ...wait, nearest: nearest?.run.source },
+      load: [usual.batch, usual.context, usual.prompt_per_answer],
+      uneven: page.unevenHeads({ ...usual, devices: 5 }) + page.unevenHeads(usual),
       heldBack: page.heldBack(points),
       missed: page.missedNear(points.filter((p) => !p.whyNot), found, usual.context),
       share: page.atContext(usual, 4 * usual.context).prompt_per_answer,
@@ -44,7 +49,9 @@ const answer = ({ runs, bases, apart, step }) => {
   return out;
 };
 const names = data.names.map(([rows, text]) => [page.choose(data.rows[rows], text, data),
-  page.chipOf(data.rows[rows], text, data)]);
+  page.chipOf(data.rows[rows], text, data),
+  Object.values(page.storedPrecision(text, data, (one) => one.startsWith("fp"))),
+  page.storedAs(["", "Llama 3.1 70B", text], data, () => false).says]);
 console.log(JSON.stringify([names, cases.map(answer)],
   (_, v) => (v === Infinity ? "inf" : Number.isNaN(v) ? null : v)));
 """
@@ -52,6 +59,12 @@ NAMES = [
     ("model", "meta-llama/Llama-3.3-70B-Instruct-FP8"),
     ("model", "Qwen/Qwen3-235B-A22B-Thinking-2507"),
     ("model", "DeepSeek-V3-Lite"),
+    ("model", "RedHatAI/Meta-Llama-3.1-70B-Instruct-FP8-dynamic"),
+    ("model", "neuralmagic/Meta-Llama-3.1-8B-Instruct-quantized.w8a8"),
+    ("model", "nvidia/DeepSeek-R1-0528-NVFP4-v2"),
+    ("model", "Qwen/Qwen2.5-72B-Instruct-GPTQ-Int8"),
+    ("model", "mistralai/Mistral-7B-Instruct-v0.2"),
+    ("model", "moonshotai/Kimi-K2-Thinking"),
     ("model", "Llama 3.1"),
     ("model", "gpt_oss_120b"),
     ("model", "__proto__"),
@@ -146,18 +159,17 @@ def test_the_page_fits_what_python_fits(asked):
     """Every public server, whole and by its first five and three points."""
     pairs = [case(runs, apart, 0.02) for runs, apart in servers()]
     made = next(runs for runs, _ in servers() if runs[0].hardware == "H100 SXM")
+    here = {"hardware": "H100 SXM", "devices": 8}
     odd = [
         Run("guessed", "x", 8, 100, 100, 0.01, 0.1, notes=("speculative decoding: 2 a step",)),
         Run("no step", "x", 8, 100, 100),
         Run("no answer", "x", 8, 100, None, 0.01),
         Run("no rate", "x", None, 100, 100, 0.01),
         Run("mixed", "x", 2, 100, 100, 0.01, 0.1, 9000.0),
-        Run("below", "x", 64, 9000, 100, 1e-4, 0.1),
+        Run("below", "x", 64, 9000, 100, 1e-4, 0.1, **here),
         *made[:6],
     ]
-    pairs.append(
-        case(odd, False, 0.02, hardware="H100 SXM", model="Llama 3.1 70B", precision="fp8")
-    )
+    pairs.append(case(odd, False, 0.02, model="Llama 3.1 70B", precision="fp8"))
     _, answers = asked([one for _, one in pairs])
     warned = set()
     for (found, asking), theirs in zip(pairs, answers, strict=True):
@@ -173,8 +185,7 @@ def test_the_page_fits_what_python_fits(asked):
         except own_server.ServerError as error:
             assert theirs["error"] == str(error)
             continue
-        usable = sorted((one for one in found if not one.why_not), key=lambda p: p.known["batch"])
-        usual = dict(usable[len(usable) // 2].known)
+        usual = own_server.usual_load([one for one in found if not one.why_not])
         name = found[0].run.source
         assert alike(theirs["values"], dict(fitted.values), 1e-6), name
         assert alike(theirs["intervals"], dict(fitted.intervals), 1e-6), name
@@ -182,6 +193,17 @@ def test_the_page_fits_what_python_fits(asked):
         assert alike(theirs["predicted"], fitted.predicted(usual), 1e-6), name
         assert alike(theirs["interval"], list(fitted.interval(usual)), 1e-6), name
         assert alike(theirs["knee"], own_server.knee(fitted, usual), 1e-5), name
+        names = ("batch", "context", "prompt_per_answer")
+        assert alike(theirs["load"], [usual[key] for key in names]), name
+        parts = own_server.parts(fitted, usual)
+        assert alike(theirs["parts"]["step"], parts, 1e-5), name
+        assert theirs["parts"]["binds"] == own_server.limit(parts), name
+        wait = own_server.first_token(found, fitted, usual)
+        nearest = {"nearest": wait.nearest.run.source} if wait.nearest else {}
+        ours = {k: v for k, v in vars(wait).items() if v == v and k != "nearest"} | nearest
+        assert alike({k: v for k, v in theirs["wait"].items() if v is not None}, ours, 1e-5), name
+        odd = own_server.uneven_heads({**usual, "devices": 5}) + own_server.uneven_heads(usual)
+        assert theirs["uneven"] == odd, name
         now = own_server.best_at(fitted, usual, asking["step"])
         changes = [now, *own_server.changes(fitted, usual, asking["step"])]
         renamed = {"cost_interval": "costInterval", "gain_interval": "gainInterval"}
@@ -199,7 +221,10 @@ def test_the_page_fits_what_python_fits(asked):
 
 def test_the_page_knows_names_as_python_does(asked):
     [names, _] = asked([])
-    for (kind, text), (row, chip) in zip(NAMES, names, strict=True):
+    for (kind, text), (row, chip, stored, says) in zip(NAMES, names, strict=True):
+        ours = scenario.stored_precision(text, "A100 80GB")
+        assert [*ours[:1], ours[1] or "", ours[2]] == stored, text
+        assert says == ("name" if scenario.stored_precision(text)[2] == "name" else "published")
         try:
             assert row == scenario.choose(kind, text)["name"]
         except scenario.ScenarioError:
@@ -242,5 +267,18 @@ def test_the_words_of_the_page_of_the_public_run_are_true():
     assert 2 < more / allowed < 2.2  # "half as well"
     fast, slow = (own_server_table.what_would_help(step).rows for step in (0.012, 0.020))
     assert fast[1][0] == "half the fixed time of a step"
-    assert all("fixed time" not in row[0] for row in slow)
+    assert fast[1][3] > "2.1" and slow[3][0] == fast[1][0]  # "first ... doubled", "third"
+    known = max(
+        (one for one in points if one.run.input_tokens == 1063), key=lambda one: one.known["batch"]
+    ).known
+    parts = own_server.parts(fit, {**known, "batch": int(slow[0][1])})
+    rest = sum(parts.values()) - parts["fixed"]
+    assert 0.32 < parts["fixed"] / sum(parts.values()) < 0.37  # "about a third"
+    assert (parts["weights"] + parts["prompts"]) / rest > 0.8  # "most of the rest"
+    [apart] = [
+        one
+        for one in own_server.changes(fit, known, 0.020, most=9)
+        if one.name.startswith("prompts on chips")
+    ]
+    assert 1.48 < apart.gain < 1.58 and apart.name not in [row[0] for row in slow]
     assert 75 < int(slow[0][1]) < 85  # "room for eighty users"

@@ -16,7 +16,7 @@ def page_data() -> dict[str, Any]:
     """Return what own_server.js needs of the packages: formulas as trees, and names.
 
     >>> sorted(page_data())
-    ['example', 'same_as', 'same_shape', 'trees', 'widths']
+    ['example', 'published', 'same_as', 'stored', 'tail', 'trees', 'widths']
     """
     return {
         "trees": {
@@ -26,8 +26,10 @@ def page_data() -> dict[str, Any]:
             "fits": latency.batch_that_fits.tree(),
         },
         "widths": scenario.WIDTHS,
-        "same_shape": sorted(scenario.SAME_SHAPE),
+        "tail": scenario.TAIL,
         "same_as": scenario.SAME_AS,
+        "stored": scenario.STORED,
+        "published": scenario.PUBLISHED,
         "example": {"name": "public-run.csv", "text": public_run()},
     }
 

@@ -9,8 +9,10 @@ import { formatValue, plural } from "../../handful_explorers/web/units.js";
  * @typedef {object} Data what the page has from own_server.py
  * @property {{ reading: Tree, arithmetic: Tree, weights: Tree, fits: Tree }} trees
  * @property {Record<string, number>} widths bytes of a number, by precision
- * @property {string[]} same_shape last words of a model's name that change no shape
+ * @property {string} tail a pattern of last words of a model's name that change no shape
  * @property {Record<string, string>} same_as
+ * @property {Record<string, [string, string | null]>} stored arithmetic and weights, by such a word
+ * @property {Record<string, [string, string | null]>} published those of models, where not bf16
  * @typedef {object} Choices what the reader says of the server; empty where files say it
  * @property {string} hardware
  * @property {string} model
@@ -42,6 +44,7 @@ import { formatValue, plural } from "../../handful_explorers/web/units.js";
  * @property {string} name
  * @property {string} assumes
  * @property {number} batch
+ * @property {number} devices chips, with those that prompts need on chips of their own
  * @property {number} throughput
  * @property {number} each
  * @property {number | null} cost
@@ -60,6 +63,9 @@ const FEWEST = 4,
   SPREAD = 1.5,
   ALIKE = 1e-12,
   NEAR = 1.5,
+  GAP = 1.1,
+  NODE = 8,
+  LIMIT = 0.995,
   HELD = 0.6,
   SOME = 40,
   GRID = 200,
@@ -102,22 +108,60 @@ export function formulasOf({ trees }) {
 
 /** @typedef {ReturnType<typeof formulasOf>} Formulas */
 
-/**
- * @param {string} text
- * @param {Pick<Data, "same_shape" | "same_as">} data
- */
-function folded(text, { same_shape, same_as }) {
-  const words = text
+// A name in small letters, without its owner, hyphens and Meta before a Llama.
+/** @param {string} text */
+function plain(text) {
+  const name = text
     .slice(text.lastIndexOf("/") + 1)
     .toLowerCase()
-    .split(/[ _-]/);
-  while (
-    words.length > 1 &&
-    (same_shape.includes(words[words.length - 1]) || /^\d{4}$/.test(words[words.length - 1]))
-  )
-    words.pop();
-  const name = words.join(" ");
+    .replaceAll(/[-_]/g, " ")
+    .replaceAll("quantized.", "quantized ");
+  return name.startsWith("meta llama ") ? name.slice("meta ".length) : name;
+}
+
+/** @typedef {Pick<Data, "tail" | "same_as">} Names */
+/**
+ * @param {string} text
+ * @param {Names} data
+ */
+function folded(text, { tail, same_as }) {
+  const name = plain(text).replace(new RegExp(tail), "").replaceAll(" instruct v", " v");
   return Object.hasOwn(same_as, name) ? same_as[name] : name;
+}
+
+/**
+ * The precision of a model's arithmetic, that of its weights where it is another, and whether its
+ * "name" says so or it is as "published".  As `stored_precision` of scenario.py.
+ *
+ * @param {string} model
+ * @param {Pick<Data, "tail" | "same_as" | "stored" | "published">} data
+ * @param {(precision: string) => unknown} lacks whether the chip lacks the arithmetic
+ * @returns {{ precision: string, weights: string, says: "name" | "published" }}
+ */
+export function storedPrecision(model, data, lacks) {
+  const name = plain(model.trim()),
+    said = new RegExp(data.tail).exec(name)?.[0].split(" ") ?? [],
+    word = said.reverse().find((one) => Object.hasOwn(data.stored, one)),
+    known = [name, folded(model.trim(), data)].find((one) => Object.hasOwn(data.published, one)),
+    /** @type {[string, string | null]} */
+    usual = known ? data.published[known] : ["bf16", null],
+    [form, other] = word ? data.stored[word] : usual,
+    says = word ? "name" : "published";
+  return lacks(form)
+    ? { precision: "bf16", weights: other ?? form, says }
+    : { precision: form, weights: other ?? "", says };
+}
+
+/**
+ * As storedPrecision, of the first of some names that says it, or else of the first.
+ *
+ * @param {string[]} models what is chosen, and what the file says; empty where nothing
+ * @param {Pick<Data, "tail" | "same_as" | "stored" | "published">} data
+ * @param {(precision: string) => unknown} lacks
+ */
+export function storedAs(models, data, lacks) {
+  const found = models.filter(Boolean).map((one) => storedPrecision(one, data, lacks));
+  return found.find(({ says }) => says === "name") ?? found[0];
 }
 
 /**
@@ -126,7 +170,7 @@ function folded(text, { same_shape, same_as }) {
  *
  * @param {{ name: string }[]} rows
  * @param {string} text
- * @param {Pick<Data, "same_shape" | "same_as">} data
+ * @param {Names} data
  */
 export function choose(rows, text, data) {
   const wanted = folded(text.trim(), data),
@@ -402,7 +446,18 @@ export function fit(points) {
     for (let k = 0; k < groups; k++) counts[Math.floor(draw() * groups)] += 1;
     draws.push(factorsOf(weighed(drawn, counts, total)).map((value, i) => value * scale[i]));
   }
-  factors = factors.map((value, i) => value * scale[i]);
+  // The mean of the draws, and not the least squares, which lie at an edge where the points do not
+  // tell the parts apart.
+  factors = NAMES.map((_, i) => {
+    const ends = ENDS.map((share) =>
+        quantile(
+          draws.map((one) => one[i]),
+          share,
+        ),
+      ),
+      mean = draws.reduce((sum, one) => sum + one[i], 0) / DRAWS;
+    return Math.min(Math.max(mean, ends[0]), ends[1]);
+  });
   const residuals = used.map(({ memoryTime, computeTime, measured }) =>
     Math.log(measured / (memoryTime * factors[0] + computeTime * factors[1] + factors[2])),
   );
@@ -420,7 +475,7 @@ export function fit(points) {
     values[name] = i < 2 ? 1 / factors[i] : factors[i];
     intervals[name] = /** @type {Pair} */ (i < 2 ? ends.map((end) => 1 / end).reverse() : ends);
   });
-  const warnings = [...undetermined(used, values, intervals), ...missed(used, residuals)];
+  const warnings = [...undetermined(used, intervals), ...missed(used, residuals)];
   return { factors, values, intervals, count: n, warnings, draws, residuals };
 }
 
@@ -453,10 +508,9 @@ function missed(used, residuals) {
 
 /**
  * @param {Point[]} used
- * @param {Record<string, number>} values
  * @param {Record<string, Pair>} intervals
  */
-function undetermined(used, values, intervals) {
+function undetermined(used, intervals) {
   const found = [];
   /** @param {"batch" | "context"} name */
   const ratio = (name) => {
@@ -478,26 +532,35 @@ function undetermined(used, values, intervals) {
         "only: reading, arithmetic and fixed time cannot be told apart, and predictions hold at " +
         "this context.  Measure with short and with long prompts.",
     );
-  const named = NAMES.slice(0, 2).map((name) => ({
-    ends: intervals[name],
-    what: name === "memory_efficiency" ? "reading" : "arithmetic",
-  }));
-  for (const {
-    ends: [low, high],
-    what,
-  } of named)
-    if (high > SPREAD * low)
-      found.push(
-        `The efficiency of ${what} lies anywhere between ${share(low)} and ${share(high)}: the ` +
-          "points do not determine it.",
-      );
-  NAMES.slice(0, 2).forEach((name, k) => {
-    if (values[name] > 0.995)
-      found.push(
-        `The efficiency of ${named[k].what} comes out at its limit, which no chip reaches: the ` +
-          "fit gives some of its time to another term.  Take it as high, and no more.",
-      );
-  });
+  const pairs = ["reading", "arithmetic"].map((what, k) => ({ what, ends: intervals[NAMES[k]] }));
+  if (pairs.every(({ ends: [low] }) => low > LIMIT))
+    found.push(
+      "Both efficiencies come out at their limit, which no chip reaches: probably more chips " +
+        `shared the model than the ${formatValue(used[0].base.devices, "1", 6)} stated, or its ` +
+        "numbers are narrower.",
+    );
+  else
+    for (const {
+      ends: [low, high],
+      what,
+    } of pairs)
+      if (high > SPREAD * low)
+        found.push(
+          `The efficiency of ${what} lies anywhere between ${share(low)} and ${share(high)}: the ` +
+            "points do not determine it.",
+        );
+      else if (high > LIMIT)
+        found.push(
+          `The efficiency of ${what} comes out at its limit, which no chip reaches: the points do ` +
+            "not determine it.  Take it as high, and no more.",
+        );
+  const [least, most] = intervals[NAMES[2]];
+  if (!least)
+    found.push(
+      "The fixed time lies anywhere between 0, which no server reaches, and " +
+        `${formatValue(most, "s", 3)}: the points do not determine it.  Measure one user and ` +
+        "many, with short and with long prompts.",
+    );
   if (used.length < 3 * FEWEST)
     found.push(`The fit is from ${plural(used.length, "point")}; more would narrow it.`);
   return found;
@@ -599,6 +662,58 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
     const [reading, computing] = times(known);
     return reading * factors[0] + computing * factors[1] + factors[2] * fixed;
   }
+  // The seconds of a step that each part of it takes, and what most of it goes to.
+  /** @param {SymbolValues} known */
+  function parts(known) {
+    const bare = { ...known, prompt_per_answer: 0 },
+      [reading, computing] = times(bare),
+      [weights] = times({ ...bare, kv_bytes_per_token: 0, window_cache_memory: 0 }),
+      answers = computing * factors[1],
+      step = {
+        weights: weights * factors[0],
+        caches: (reading - weights) * factors[0],
+        prompts: answers * known.prompt_per_answer,
+        answers,
+        fixed: factors[2],
+      },
+      sums = /** @type {[string, number][]} */ ([
+        ["reading", step.weights + step.caches],
+        ["arithmetic", step.prompts + answers],
+        ["fixed time", step.fixed],
+      ]),
+      [binds] = sums.reduce((best, one) => (one[1] > best[1] ? one : best));
+    return { step, binds };
+  }
+  // What files say of the time to the first token, and what a prompt takes by itself.
+  /**
+   * @param {Point[]} usable
+   * @param {SymbolValues} known
+   */
+  function firstToken(usable, known) {
+    const timed = usable.filter(
+        ({ run, context }) =>
+          run.time_to_first_token &&
+          1 / NEAR < context / known.context &&
+          context / known.context < NEAR,
+      ),
+      waits = timed.map(({ run }) => run.time_to_first_token ?? 0).sort((a, b) => a - b),
+      away = (/** @type {Point} */ one) => Math.abs(Math.log(one.batch / known.batch)),
+      prompts = known.prompt_per_answer,
+      prompt = (known.context * prompts) / (prompts + 0.5);
+    return {
+      count: waits.length,
+      low: waits.length ? waits[0] : NaN,
+      median: waits.length ? median(waits) : NaN,
+      high: waits.length ? waits[waits.length - 1] : NaN,
+      nearest: timed.reduce(
+        (/** @type {Point | null} */ best, one) => (best && away(best) <= away(one) ? best : one),
+        null,
+      ),
+      prompt,
+      alone:
+        prompt >= 1 ? predicted({ ...known, batch: prompt, context: 0, prompt_per_answer: 0 }) : 0,
+    };
+  }
   /**
    * @param {SymbolValues} known
    * @returns {Pair}
@@ -638,17 +753,19 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
    * @param {number} reach
    * @param {number} fixed
    * @param {number} each
+   * @param {number} elsewhere
    */
-  function drawn(known, step, reach, fixed, each) {
+  function drawn(known, step, reach, fixed, each, elsewhere) {
     const most = Math.min(room(known), reach),
       some = draws.filter((_, k) => k % (DRAWS / SOME) === 0);
     if (most < 1 || !holds(known)) return some.map(() => 0);
     const batches = Array.from({ length: GRID }, (_, k) =>
         Math.exp((Math.log(most) * k) / (GRID - 1)),
       ),
-      parts = batches.map((batch) => times({ ...known, batch }));
+      pairs = batches.map((batch) => times({ ...known, batch })),
+      prompts = elsewhere * times({ ...known, batch: 1 })[1]; // of one sequence
     const [own, ...others] = [factors, ...some].map(([a, b, c]) => {
-      const steps = parts.map(([reading, computing]) => reading * a + computing * b + c * fixed);
+      const steps = pairs.map(([reading, computing]) => reading * a + computing * b + c * fixed);
       let late = 0;
       while (late < GRID && steps[late] <= step) late++;
       if (late === 0) return 0;
@@ -657,7 +774,7 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
         const part = Math.log(step / steps[late - 1]) / Math.log(steps[late] / steps[late - 1]);
         batch = batches[late - 1] * (batches[late] / batches[late - 1]) ** part;
       }
-      return batch / Math.min(step, steps[GRID - 1]);
+      return batch / (Math.min(step, steps[GRID - 1]) + batch * prompts * b);
     });
     return others.map((one) => (own ? (each * one) / own : 0));
   }
@@ -669,14 +786,18 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
    * @param {number} reach
    * @param {{ now: Change, drawn: number[] } | null} before
    * @param {number} [fixed]
+   * @param {number} [elsewhere] tokens of prompt for each of an answer that chips of their own read
    */
-  function change(name, assumes, known, step, reach, before, fixed = 1) {
+  function change(name, assumes, known, step, reach, before, fixed = 1, elsewhere = 0) {
     const batch = holds(known) ? largestBatch(known, step, reach, fixed) : 0,
-      throughput = batch ? batch / predicted({ ...known, batch }, fixed) : 0,
+      taken = batch ? predicted({ ...known, batch }, fixed) : Infinity,
+      throughput = batch / taken,
+      prompts = elsewhere && batch ? elsewhere * times({ ...known, batch })[1] * factors[1] : 0,
+      devices = known.devices * (1 + prompts / taken),
       price = known.device_price,
-      cost = price && throughput ? (known.devices * price) / throughput : null,
-      each = throughput / known.devices,
-      found = drawn(known, step, reach, fixed, each);
+      cost = price && throughput ? (devices * price) / throughput : null,
+      each = throughput / devices,
+      found = drawn(known, step, reach, fixed, each, elsewhere);
     let gain = 1,
       gainInterval = /** @type {Pair} */ ([1, 1]);
     if (before) {
@@ -688,7 +809,10 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
       cost === null ? null : endsOf(found.map((one) => (one ? price / one : Infinity)));
     return {
       drawn: found,
-      made: { name, assumes, batch, throughput, each, cost, gain, costInterval, gainInterval },
+      made: {
+        ...{ name, assumes, batch, devices, throughput, each, cost, gain },
+        ...{ costInterval, gainInterval },
+      },
     };
   }
   /**
@@ -701,7 +825,7 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
   function changes(known, step, reach = FAR) {
     const { made: now, drawn: was } = change("as it is", "", known, step, reach, null),
       byte = known.bytes_per_parameter;
-    /** @type {[string, string, SymbolValues, number?][]} */
+    /** @type {[string, string, SymbolValues, number?, number?][]} */
     const tried = [
       [
         `weights in ${formatValue(4 * byte, "1")} bits instead of ${formatValue(8 * byte, "1")}`,
@@ -739,20 +863,23 @@ export function predictor({ factors, draws, residuals, count }, { times, holds, 
     if (known.prompt_per_answer)
       tried.push([
         "prompts on chips of their own",
-        "those chips are not counted; decoding steps carry no prompts",
+        "as many more chips as their arithmetic fills at the same efficiency; what those read, " +
+          "and the caches that they send, is not counted",
         { ...known, prompt_per_answer: 0 },
+        1,
+        known.prompt_per_answer,
       ]);
     const best = tried
       .map(
-        ([name, why, values, fixed]) =>
-          change(name, why, values, step, reach, { now, drawn: was }, fixed).made,
+        ([name, why, values, fixed, elsewhere]) =>
+          change(name, why, values, step, reach, { now, drawn: was }, fixed, elsewhere).made,
       )
       .filter(({ gain }) => gain > 1.01)
       .sort((a, b) => b.gain - a.gain)
       .slice(0, 3);
     return { now, best };
   }
-  return { predicted, interval, knee, changes, room };
+  return { predicted, interval, parts, firstToken, knee, changes, room };
 }
 
 /**
@@ -773,21 +900,52 @@ function bisected(isBeyond, low, high) {
 }
 
 /**
- * The values of the point in the middle of those measured, by batch.
+ * The points in groups, the shortest first: lengths in one go on without a gap.
+ *
+ * @param {Point[]} some
+ * @param {(run: Run) => number} length
+ */
+function alike(some, length) {
+  /** @type {Point[][]} */
+  const groups = [];
+  let last = 0;
+  for (const one of [...some].sort((a, b) => length(a.run) - length(b.run))) {
+    if (!groups.length || length(one.run) > GAP * last) groups.push([]);
+    groups[groups.length - 1].push(one);
+    last = length(one.run);
+  }
+  return groups;
+}
+
+/**
+ * The values of the point in the middle by batch, of the lengths that most points have.
  *
  * @param {Point[]} usable
  * @returns {SymbolValues}
  */
 export function usualLoad(usable) {
-  const sorted = [...usable].sort((a, b) => a.batch - b.batch),
+  const groups = alike(usable, (run) => 1 + (run.input_tokens ?? 0)).flatMap((some) =>
+      alike(some, (run) => run.output_tokens || 1),
+    ),
+    size = groups.reduce((high, some) => Math.max(high, some.length), 0),
+    most = groups.filter((some) => some.length === size),
+    sorted = most[Math.floor(most.length / 2)].sort((a, b) => a.batch - b.batch),
     { base, batch, context, promptPerAnswer } = sorted[Math.floor(sorted.length / 2)];
   return { ...base, batch, context, prompt_per_answer: promptPerAnswer };
 }
 
+// A sentence where the chips of a node cannot share a model's heads evenly.
+/** @param {SymbolValues} known */
+export const unevenHeads = ({ attention_heads: heads, devices: chips }) =>
+  chips > NODE || heads % chips === 0
+    ? ""
+    : `${formatValue(heads, "1", 6)} heads do not divide among ${formatValue(chips, "1", 6)} ` +
+      "chips, and engines that share every layer refuse that: are the chips counted right?";
+
 // The precision of caches that a run's server has unless told.
 /** @param {Run} run */
 export const usualCache = ({ tool }) =>
-  tool.startsWith("vllm") || tool.startsWith("SGLang") ? "bf16" : "";
+  tool === "InferenceX" || tool === "MLPerf Inference" ? "" : "bf16";
 
 /** @param {Point[]} usable */
 export const usualStep = (usable) => 1.5 * median(usable.map(({ measured }) => measured));
