@@ -80,6 +80,18 @@ def figure(found: Sequence[Point], fitted: Fit | None = None) -> Figure:
     return made
 
 
+def check(path: Path) -> None:
+    """Raise PlotError where a file's name ends in neither .svg nor .png.
+
+    >>> check(Path("mine.pdf"))
+    Traceback (most recent call last):
+    ...
+    handful_explorers.own_server_plot.PlotError: A plot's name ends in .svg or .png; got 'mine.pdf'.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise PlotError(f"A plot's name ends in .svg or .png; got {path.name!r}.")
+
+
 def save(found: Sequence[Point], fitted: Fit | None, path: Path) -> None:
     """Draw the points into an SVG or a PNG.
 
@@ -91,8 +103,7 @@ def save(found: Sequence[Point], fitted: Fit | None, path: Path) -> None:
     """
     import matplotlib
 
-    if path.suffix.lower() not in SUFFIXES:
-        raise PlotError(f"A plot's name ends in .svg or .png; got {path.name!r}.")
+    check(path)
     made = figure(found, fitted)
     with matplotlib.rc_context({"svg.hashsalt": "handful", "svg.fonttype": "none"}):
         try:

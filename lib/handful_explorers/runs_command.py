@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
-    from handful_evidence.own_server import Change, Fit, Point
+    from handful_evidence.own_server import Change, FirstToken, Fit, Point, Server
 
 MOST_ROWS = 60  # of the table of points in a terminal
 ABOUT = (
@@ -34,11 +34,16 @@ def add(command) -> None:
     made.add_argument(
         "--precision",
         metavar="P",
-        help="bf16, fp8, fp4 or int8-weights; default fp8, or bf16 on a chip without it",
+        help="bf16, fp8, fp4 or int8-weights; default what the model's name says, or what it was "
+        "published in",
     )
     made.add_argument("--weights", metavar="P", help="precision of weights alone")
-    made.add_argument("--cache", metavar="P", help="precision of key-value caches alone")
-    made.add_argument("--devices", metavar="N", help="chips that share one copy of the model")
+    made.add_argument("--cache", metavar="P", help="precision of key-value caches; default bf16")
+    made.add_argument(
+        "--devices",
+        metavar="N",
+        help="chips that share one copy of the model, where files do not say it",
+    )
     made.add_argument(
         "--prompts-apart",
         action="store_true",
@@ -61,38 +66,46 @@ def _runs(options: argparse.Namespace) -> None:
     from handful_evidence import own_server
     from handful_evidence.result_files import read
 
+    if options.plot:
+        from .own_server_plot import check
+
+        check(Path(options.plot))
+    overrides = _overrides(options)
+    step = _checked("tpot_target", options.tpot, "--tpot") if options.tpot else None
     runs, problems = read([Path(name) for name in options.files])
     if not runs:
         raise own_server.ServerError("\n".join(problems) or "The files hold no run.")
-    found = own_server.points(
-        runs,
-        options.hardware,
-        options.model,
-        options.precision,
-        weights=options.weights,
-        cache=options.cache,
-        prompts_apart=options.prompts_apart,
-        **_overrides(options),
-    )
+    given: dict[str, Any] = {
+        "hardware": options.hardware,
+        "model": options.model,
+        "precision": options.precision,
+        "weights": options.weights,
+        "cache": options.cache,
+    }
+    found = own_server.points(runs, prompts_apart=options.prompts_apart, **{**given, **overrides})
     fitted, why_not = None, ""
     try:
         fitted = own_server.fit(found)
     except own_server.ServerError as error:
         why_not = str(error)
     usable = [one for one in found if not one.why_not]
-    usual = _usual_load(usable) if usable else {}
+    usual = own_server.usual_load(usable) if usable else {}
     if options.context and usable:
         usual = _load_at(usual, options.context)
-    step = _checked("tpot_target", options.tpot) if options.tpot else None
     if step is None and usable:
         step = 1.5 * statistics.median(one.measured for one in usable)
+    server = None
+    if usable:
+        server = own_server.server_of(usable[0].run, **given, devices=overrides.get("devices"))
     if options.plot:
         from .own_server_plot import save
 
         save(found, fitted, Path(options.plot))
+    of_files = _of_the_files(found, options.model)
     if options.json:
-        return cli.print_json(_as_object(found, problems, fitted, why_not, usual, step))
-    _print(found, problems, fitted, why_not, usual, step, options)
+        made = _as_object(found, problems, fitted, why_not, usual, step)
+        return cli.print_json({"server": _told(server, usual), **made, "of_the_files": of_files})
+    _print(found, problems, fitted, why_not, usual, step, options, server, of_files)
     if not usable:
         raise SystemExit(1)
 
@@ -101,20 +114,27 @@ def _overrides(options: argparse.Namespace) -> dict[str, float]:
     price = options.price
     if price and re.fullmatch(r"\$?[\d.]+", price):
         price = f"{price.lstrip('$')} $/hour"  # what a rent is told in
-    given = {"devices": options.devices, "device_price": price}
-    return {name: _checked(name, text) for name, text in given.items() if text is not None}
+    given = {"devices": ("--devices", options.devices), "device_price": ("--price", price)}
+    return {name: _checked(name, text, option) for name, (option, text) in given.items() if text}
 
 
-def _checked(name: str, text: str) -> float:
+SUCH_AS = {"--devices": "8", "--price": "2.50$/hour", "--tpot": "30ms", "--context": "32k"}
+
+
+def _checked(name: str, text: str, option: str) -> float:
+    """Return the value of an option; a sentence about it names the option and not the symbol."""
     from handful.formula_command import read_value
     from handful.symbolic.quantities import find
+    from handful_evidence.own_server import ServerError
 
-    return read_value(find(name), text)
-
-
-def _usual_load(usable: Sequence[Point]) -> dict[str, Any]:
-    """Return the values of the point in the middle of those measured, by batch."""
-    return dict(sorted(usable, key=lambda one: one.known["batch"])[len(usable) // 2].known)
+    try:
+        return read_value(find(name), text)
+    except ValueError as error:
+        if "needs its unit" in str(error):
+            said = f"{option} needs its unit, as in {text} ms; got {text!r}."
+        else:
+            said = f"{option} must be a value above 0, such as {SUCH_AS[option]}; got {text!r}."
+        raise ServerError(said) from None
 
 
 def _load_at(usual: dict[str, Any], text: str) -> dict[str, Any]:
@@ -123,15 +143,19 @@ def _load_at(usual: dict[str, Any], text: str) -> dict[str, Any]:
 
     prompt, plus, answer = text.partition("+")
     if not plus:
-        return own_server.at_context(usual, _checked("context", text))
-    asked, told = _checked("context", prompt), _checked("context", answer)
+        return own_server.at_context(usual, _checked("context", text, "--context"))
+    asked, told = (_checked("context", part, "--context") for part in (prompt, answer))
     if told < 1:
         raise own_server.ServerError("An answer has at least 1 token.")
     return {**usual, "context": asked + told / 2, "prompt_per_answer": asked / told}
 
 
 def _milliseconds(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g} ms"
+    return f"{seconds * 1e3:.3g} ms" if seconds < 10 else f"{seconds:,.0f} s"
+
+
+def _seconds(seconds: float) -> str:
+    return _milliseconds(seconds) if seconds < 1 else f"{seconds:.3g} s"
 
 
 def _print(
@@ -142,13 +166,15 @@ def _print(
     usual: dict[str, Any],
     step: float | None,
     options: argparse.Namespace,
+    server: Server | None,
+    of_files: Sequence[str],
 ) -> None:
     from handful import cli
     from handful_evidence import own_server
 
     usable = [one for one in found if not one.why_not]
-    if usable:
-        cli.print_text(f"{_header(usable, options)}\n")
+    if server is not None:
+        cli.print_text(f"{_header(server, usual, options)}\n")
         shown = sorted(usable, key=lambda one: one.known["batch"])
         cut = shown if len(shown) <= MOST_ROWS else shown[:: -(-len(shown) // MOST_ROWS)]
         cli.print_columns(
@@ -176,11 +202,11 @@ def _print(
             "and caches and of arithmetic, prompts included, at peak rates; the percentages are "
             "what of either the server reaches."
         )
-    cli.print_list("Note", [held] if (held := own_server.held_back(found)) else [])
+    said = [own_server.held_back(found), own_server.uneven_heads(usual) if usual else ""]
+    cli.print_list("Note", [one for one in said if one])
     cli.print_list("Not compared", _grouped((one.why_not, one.run.source) for one in found))
     cli.print_list("Not read", list(problems))
-    notes = ((note, one.run.source) for one in found for note in one.run.notes)
-    cli.print_list("Of the files", [*_other_models(found, options.model), *_grouped(notes)])
+    cli.print_list("Of the files", list(of_files))
     if options.hardware:
         from handful import scenario
 
@@ -189,7 +215,7 @@ def _print(
     if fitted is None:
         cli.print_text(f"\n{why_not}")
         return
-    _print_fit(fitted, usual)
+    _print_fit(found, fitted, usual)
     missed = own_server.missed_near(usable, fitted, usual["context"])
     if missed and abs(missed - 1) > 0.15:
         cli.print_text(
@@ -206,42 +232,65 @@ def _print(
         _print_advice(fitted, usual, step, usable, given=bool(options.tpot))
 
 
-def _header(usable: Sequence[Point], options: argparse.Namespace) -> str:
+WHO = {  # says in which precision weights are
+    "given": "",
+    "name": ", as the model's name says",
+    "published": ", as the model is published (--precision)",
+    "nobody": ", as nobody says (--precision)",
+}
+
+
+def _header(server: Server, known: dict[str, Any], options: argparse.Namespace) -> str:
     """Return what was taken, in one line: what nobody chose can be wrong."""
-    from handful import scenario
     from handful.symbolic.quantities import find
     from handful.units import format_value
-    from handful_evidence import own_server
 
-    one = usable[0]
-    chip = options.hardware or one.run.hardware
-    form = options.precision or one.run.precision
-    form = form or scenario.usual_precision(chip, options.weights)
-    price = one.known.get("device_price")
+    price = known.get("device_price")
     rent = (
         f"{format_value(price, find('device_price').unit, 3)}"
         f"{'' if options.price else ', where --price says no other'}"
         if price
         else "no price: --price gives one"
     )
-    kept = options.cache or own_server.usual_cache(one.run) or form
-    chips = "" if options.devices or one.run.devices else ", as nobody says (--devices)"
-    told = options.precision or one.run.precision or options.weights
     return (
-        f"{_name('model', options.model or one.run.model)}: weights in {options.weights or form}"
-        f"{'' if told else ', as nobody says (--precision)'}, caches in {kept} (--cache), on "
-        f"{one.known['devices']:g} × {_name('hardware', chip)}{chips}; {rent}"
+        f"{_name('model', server.model)}: weights in {server.weights}{WHO[server.says]}, "
+        f"arithmetic in {_arithmetic(server.precision)}, caches in {server.cache}"
+        f"{'' if options.cache else ', as nobody says (--cache)'}, on {server.devices:g} × "
+        f"{_name('hardware', server.hardware)}; {rent}"
     )
 
 
-def _name(kind: str, text: str) -> str:
-    """Return the name of the row that is meant, or the text of an own one."""
+def _arithmetic(precision: str) -> str:
     from handful import scenario
 
-    try:
-        return str(scenario.choose(kind, text)["name"])
-    except ValueError:
-        return text
+    return str(scenario.choose("precision", precision)["arithmetic"])
+
+
+def _told(server: Server | None, known: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the server as JSON has it; its price is in dollars an hour and chip."""
+    from dataclasses import asdict
+
+    if server is None:
+        return None
+    price = known.get("device_price")
+    return {
+        **asdict(server),
+        "hardware": _name("hardware", server.hardware),
+        "model": _name("model", server.model),
+        "price_per_chip_hour": price and price * 3600,
+    }
+
+
+def _name(kind: str, text: str) -> str:
+    """Return the name of the row, or that in a file of one's own."""
+    from handful import scenario
+
+    return str(scenario.choose(kind, text)["name"])
+
+
+def _of_the_files(found: Sequence[Point], named: str | None) -> list[str]:
+    notes = ((note, one.run.source) for one in found for note in one.run.notes)
+    return [*_other_models(found, named), *_grouped(notes)]
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> list[str]:
@@ -279,7 +328,7 @@ def _other_models(found: Sequence[Point], named: str | None) -> list[str]:
     )
 
 
-def _print_fit(fitted: Fit, usual: dict[str, Any]) -> None:
+def _print_fit(found: Sequence[Point], fitted: Fit, usual: dict[str, Any]) -> None:
     from handful import cli
     from handful_evidence import own_server
 
@@ -305,34 +354,98 @@ def _print_fit(fitted: Fit, usual: dict[str, Any]) -> None:
         ]
     )
     cli.print_list("Note", list(fitted.warnings))
-    knee = own_server.knee(fitted, usual)
-    more = [
-        ("  now", usual),
-        ("  twice the batch", {**usual, "batch": 2 * usual["batch"]}),
-        ("  twice the context", own_server.at_context(usual, 2 * usual["context"])),
-    ]
-    print(f"\nA load: {usual['batch']:.3g} sequences of {usual['context']:,.0f} tokens")
+    print(f"\nA load: {usual['batch']:.3g} sequences of {usual['context']:,.0f} tokens, by the fit")
     cli.print_columns(
         [
             ("", "a step", "90 %", "tokens/s"),
             *(
-                (
-                    name,
-                    *(
-                        (f"memory holds {room}", "", "")
-                        if (room := _too_few(known)) is not None
-                        else (
-                            _milliseconds(fitted.predicted(known)),
-                            " to ".join(map(_milliseconds, fitted.interval(known))),
-                            f"{known['batch'] / fitted.predicted(known):,.0f}",
-                        )
-                    ),
+                (f"  {name}", f"memory holds {one['memory_holds']}", "", "")
+                if "memory_holds" in one
+                else (
+                    f"  {name}",
+                    _milliseconds(one["step"]),
+                    " to ".join(map(_milliseconds, one["interval"])),
+                    f"{one['tokens_per_second']:,.0f}",
                 )
-                for name, known in more
+                for name, one in _loads(fitted, usual).items()
             ),
         ]
     )
+    cli.print_text(_step_line(own_server.parts(fitted, usual)))
+    if told := _first_token_line(own_server.first_token(found, fitted, usual)):
+        cli.print_text(told)
+    knee = own_server.knee(fitted, usual)
     print(f"Half of what any batch could give (the knee): {max(knee, 1):,.0f} sequences at a time")
+
+
+def _loads(fitted: Fit, usual: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what the fit predicts of a load, of twice its batch and of twice its context."""
+    from handful_evidence import own_server
+
+    found: dict[str, dict[str, Any]] = {}
+    for name, known in (
+        ("this load", usual),
+        ("twice the batch", {**usual, "batch": 2 * usual["batch"]}),
+        ("twice the context", own_server.at_context(usual, 2 * usual["context"])),
+    ):
+        load = {"batch": known["batch"], "context": known["context"]}
+        if (room := _too_few(known)) is not None:
+            found[name] = {**load, "memory_holds": room}
+            continue
+        step = float(fitted.predicted(known))
+        found[name] = {
+            **load,
+            "step": step,
+            "interval": list(fitted.interval(known)),
+            "tokens_per_second": known["batch"] / step,
+        }
+    return found
+
+
+def _step_line(parts: dict[str, float]) -> str:
+    """Return where the time of a step goes, and what binds."""
+    from handful_evidence import own_server
+
+    whole = sum(parts.values())
+    names = {
+        "weights": "reading weights",
+        "caches": "reading caches",
+        "prompts": "arithmetic for prompts",
+        "answers": "arithmetic for answers",
+        "fixed": "fixed time",
+    }
+    told = [
+        f"{names[name]} {_milliseconds(one)} ({one / whole:.0%})"
+        for name, one in parts.items()
+        if one or name != "prompts"
+    ]
+    most = own_server.limit(parts)
+    return f"Of this load's step: {', '.join(told)}.  Most of it is {most}: that is what binds."
+
+
+def _first_token_line(told: FirstToken) -> str:
+    """Return what is known of the time to the first token, "" where nothing is."""
+    found = ""
+    if told.nearest is not None:
+        near = told.nearest
+        found = (
+            f"measured {_seconds(near.run.time_to_first_token or 0)} with "
+            f"{near.known['batch']:.3g} sequences that decode"
+        )
+        if near.run.concurrency:
+            found += f" and {near.run.concurrency:.3g} requests in flight"
+        if told.count > 1:
+            found += (
+                f" (median of {told.count} points at such contexts {_seconds(told.median)}, "
+                f"{_seconds(told.low)} to {_seconds(told.high)})"
+            )
+    if told.alone:
+        found += "; " if found else ""
+        found += (
+            f"a prompt of {told.prompt:,.0f} tokens by itself takes {_seconds(told.alone)} by the "
+            "fit, and waiting comes on top"
+        )
+    return f"Time to first token: {found}." if found else ""
 
 
 def _too_few(known: dict[str, Any]) -> int | None:
@@ -364,7 +477,7 @@ def _print_advice(
     found = own_server.changes(fitted, usual, step, reach)
     cli.print_columns(
         [
-            ("", "batch", "tokens/s", "per chip", "cost per million, 90 %", "gain, 90 %"),
+            ("", "batch", "chips", "tokens/s", "per chip", "cost per million, 90 %", "gain, 90 %"),
             *([_measured_row(measured)] if measured else []),
             *(_row(one, reach) for one in (now, *found)),
         ]
@@ -387,16 +500,14 @@ def _is_bound(one: Change, reach: float) -> bool:
 
 
 def _measured_row(one: Point) -> tuple[str, ...]:
-    known = one.known
-    throughput = known["batch"] / one.measured
-    price = known.get("device_price")
-    cost = f"${1e6 * known['devices'] * price / throughput:.3g}" if price else ""
+    made = _measured(one)
     return (
-        f"  measured ({known['context']:,.0f} tokens)",
-        f"{known['batch']:,.0f}",
-        f"{throughput:,.0f}",
-        f"{throughput / known['devices']:,.0f}",
-        cost,
+        f"  measured ({made['context']:,.0f} tokens)",
+        f"{made['batch']:,.0f}",
+        f"{made['devices']:.3g}",
+        f"{made['throughput']:,.0f}",
+        f"{made['each']:,.0f}",
+        "" if made["cost"] is None else f"${1e6 * made['cost']:.3g}",
         "",
     )
 
@@ -412,6 +523,7 @@ def _row(one: Change, reach: float) -> tuple[str, ...]:
     return (
         f"  {one.name}",
         f"{one.batch:,.0f}{'+' if _is_bound(one, reach) else ''}",
+        f"{one.devices:.3g}",
         f"{one.throughput:,.0f}",
         f"{one.each:,.0f}",
         cost,
@@ -459,13 +571,57 @@ def _as_object(
         "warnings": list(fitted.warnings),
         "knee": own_server.knee(fitted, usual),
     }
+    parts = own_server.parts(fitted, usual)
+    first = own_server.first_token(found, fitted, usual)
+    near = first.nearest
+    made["load"] = {
+        "batch": usual["batch"],
+        "context": usual["context"],
+        "prompt_per_answer": usual["prompt_per_answer"],
+        "step": parts,
+        "binds": own_server.limit(parts),
+        "predicted": _loads(fitted, usual),
+        "time_to_first_token": {
+            "measured_median": first.median if near else None,
+            "measured_low": first.low if near else None,
+            "measured_high": first.high if near else None,
+            "measured_points": first.count,
+            "nearest": near and near.run.source,
+            "nearest_measured": near and near.run.time_to_first_token,
+            "nearest_batch": near and near.known["batch"],
+            "nearest_in_flight": near and near.run.concurrency,
+            "prompt": first.prompt,
+            "prompt_alone": first.alone or None,
+        },
+    }
     if step is not None:
-        reach = own_server.REACH * max(one.known["batch"] for one in found if not one.why_not)
+        usable = [one for one in found if not one.why_not]
+        reach = own_server.REACH * max(one.known["batch"] for one in usable)
         now = own_server.best_at(fitted, usual, step, reach)
         more = own_server.changes(fitted, usual, step, reach) if now.batch else []
+        best = own_server.best_measured(usable, step)
         made["within"] = {
             "time_per_output_token": step,
+            "measured": best and _measured(best),
             "now": asdict(now),
             "changes": [asdict(one) for one in more],
         }
     return made
+
+
+def _measured(one: Point) -> dict[str, Any]:
+    """Return the best measured point within a promise, as JSON has it."""
+    known = one.known
+    throughput = known["batch"] / one.measured
+    price = known.get("device_price")
+    return {
+        "run": one.run.source,
+        "batch": known["batch"],
+        "context": known["context"],
+        "in_flight": one.run.concurrency,
+        "measured": one.measured,
+        "devices": known["devices"],
+        "throughput": throughput,
+        "each": throughput / known["devices"],
+        "cost": known["devices"] * price / throughput if price else None,
+    }

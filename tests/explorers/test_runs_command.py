@@ -19,6 +19,8 @@ SERVER = [
     "fp8",
     "--cache",
     "fp8",
+    "--devices",
+    "8",
 ]
 LOADS = [(batch, prompt) for batch in (1, 2, 4, 8, 16, 32, 64, 128) for prompt in (500, 4000)]
 
@@ -91,17 +93,67 @@ def test_a_server_is_read_held_against_its_floor_and_fitted(run, files):
     assert now["cost"] == pytest.approx(8 * 2 / 3600 / now["throughput"])
     assert len(found["within"]["changes"]) == 3
     assert all(change["gain"] > 1 and change["assumes"] for change in found["within"]["changes"])
+    assert found["server"] == {
+        "hardware": "H100 SXM",
+        "model": "Llama 3.1 70B",
+        "precision": "fp8",
+        "weights": "fp8",
+        "cache": "fp8",
+        "devices": 8,
+        "says": "given",
+        "price_per_chip_hour": pytest.approx(2),
+    }
+    measured = found["within"]["measured"]
+    assert measured["run"] in {path.rpartition("/")[2] for path in files}
+    assert measured["measured"] <= 0.03
+    assert measured["cost"] == pytest.approx(8 * 2 / 3600 / measured["throughput"])
+
+
+def test_json_tells_a_load_its_parts_and_what_binds(run, files):
+    code, out, _ = run(*files, *SERVER, "--json", "--context", "4000+500")
+    load = json.loads(out)["load"]
+    assert code == 0 and (load["context"], load["prompt_per_answer"]) == (4250, 8)
+    step = load["predicted"]["this load"]["step"]
+    assert sum(load["step"].values()) == pytest.approx(step)
+    batch = load["batch"]
+    assert step == pytest.approx(step_of(batch, 4000), rel=0.01)
+    prompts = step_of(batch, 4000) - step_of(batch, 4000, computing=math.inf)
+    assert load["step"]["prompts"] == pytest.approx(prompts * 8 / 9, rel=0.02)
+    twice = load["predicted"]["twice the batch"]
+    assert twice["tokens_per_second"] == pytest.approx(2 * batch / twice["step"])
+    assert load["binds"] in ("reading", "arithmetic", "fixed time")
+    full = json.loads(run(*files, *SERVER, "--json", "--context", "600k")[1])["load"]["predicted"]
+    assert "step" not in full["twice the context"]
+    assert full["twice the context"]["memory_holds"] < full["twice the context"]["batch"]
+
+
+def test_the_wait_for_the_first_token_is_told(run, files):
+    for path in map(Path, files):
+        made = json.loads(path.read_text())
+        made["mean_ttft_ms"] = 10.0 * made["max_concurrency"]
+        path.write_text(json.dumps(made))
+    code, out, _ = run(*files, *SERVER, "--json")
+    told = json.loads(out)["load"]["time_to_first_token"]
+    assert code == 0 and told["measured_points"] == 8
+    assert told["measured_low"] == pytest.approx(0.01)
+    assert told["measured_high"] == pytest.approx(1.28)
+    alone = step_of(0, 0) + step_of(told["prompt"], 0, reading=math.inf, fixed=0)
+    assert told["prompt_alone"] == pytest.approx(alone, rel=0.01)
+    code, out, _ = run(*files, *SERVER)
+    assert code == 0 and "Time to first token: measured " in out
+    assert "tokens by itself takes" in out
 
 
 def test_a_person_reads_the_same(run, files):
     code, out, _ = run(*files, *SERVER, "--tpot", "30ms")
     assert code == 0 and "What the server adds, with intervals of 90 %" in out
-    head = "Llama 3.1 70B: weights in fp8, caches in fp8 (--cache), on 8 × H100 SXM, as nobody "
-    head += "says (--devices); $1.30 per chip"
+    head = "Llama 3.1 70B: weights in fp8, arithmetic in fp8, caches in fp8, on 8 × H100 SXM; "
+    head += "$1.30 per chip"
     assert out.startswith(head) and "where --price says no other" in out
     assert "70% of the peak" in out and "Within 30 ms a token (as promised)" in out
     assert sum(line.endswith(".json") for line in out.splitlines()) == len(LOADS)
     assert "twice the context" in out and "Half of what any batch could give" in out
+    assert "Of this load's step: reading weights" in out and "that is what binds." in out
     code, out, _ = run(*files, *SERVER, "--tpot", "12ms")
     assert code == 0 and "were measured: beyond them" not in out
     code, out, _ = run(*files, *SERVER, "--tpot", "200ms")
@@ -147,10 +199,11 @@ def test_what_files_say_of_themselves_is_said_once(run, files):
     "more, says",
     [
         (["--hardware", "H9000"], "There is no hardware 'H9000'"),
-        (["--tpot", "soon"], "tpot_target must be a number"),
-        (["--tpot", "30"], "tpot_target needs its unit, as in 30 ms or 30 hours"),
-        (["--price", "2.50 GB"], "device_price"),
-        (["--devices", "none"], "devices must be a number"),
+        (["--tpot", "soon"], "--tpot must be a value above 0, such as 30ms; got 'soon'."),
+        (["--tpot", "30"], "--tpot needs its unit, as in 30 ms; got '30'."),
+        (["--price", "2.50 GB"], "--price must be a value above 0, such as 2.50$/hour; got"),
+        (["--devices", "none"], "--devices must be a value above 0, such as 8; got 'none'."),
+        (["--context", "long"], "--context must be a value above 0, such as 32k; got 'long'."),
         (["--plot", "mine.pdf"], "A plot's name ends in .svg or .png; got 'mine.pdf'."),
     ],
 )
@@ -165,8 +218,14 @@ def test_files_of_another_model_are_noticed(run, files, tmp_path):
         path.write_text(json.dumps(made))
     code, out, _ = run(*files, *SERVER)
     assert code == 0 and "MiniMax-M2.5 is what files say, and Llama 3.1 70B what was named" in out
-    code, out, _ = run(*files, "--hardware", "H100 SXM", "--precision", "fp8", "--cache", "bf16")
-    assert code == 0 and out.startswith("MiniMax-M2.5: weights in fp8, caches in bf16 (--cache)")
+    told = json.loads(run(*files, *SERVER, "--json")[1])["of_the_files"]
+    assert told[0] == "MiniMax-M2.5 is what files say, and Llama 3.1 70B what was named"
+    assert "the time to the first token is 0" in told[1]
+    code, out, _ = run(*files, "--hardware", "H100 SXM", "--devices", "8")
+    head = "MiniMax-M2.5: weights in fp8, as the model is published (--precision), arithmetic in "
+    assert code == 0 and " ".join(out.split()).startswith(
+        f"{head}fp8, caches in bf16, as nobody says (--cache), on 8 × H100 SXM;"
+    )
     assert "what was named" not in out
 
 
@@ -175,7 +234,8 @@ def test_nothing_to_read_says_why(run, tmp_path, files):
     code, out, err = run(str(tmp_path / "empty.json"), *SERVER)
     assert (code, out) == (2, "") and "empty.json" in err
     code, out, err = run(*files, "--model", "Llama 3.1 70B")
-    assert (code, out) == (2, "") and "does not say its hardware; give --hardware." in err
+    told = "does not say its hardware and how many chips it ran on; give --hardware and --devices."
+    assert (code, out) == (2, "") and told in err
     code, out, _ = run(*files[:2], *SERVER)
     assert code == 0 and "A fit needs 4 points that can be used; there are 2." in out
 
@@ -191,9 +251,7 @@ def test_a_chip_of_ones_own_is_named_and_its_notes_are_told(run, files, tmp_path
         json.dumps({"name": "My GPU", **chip, **known["peak_flops"], "notes": ["It was measured."]})
     )
     code, out, _ = run(*files, "--hardware", str(path), *SERVER[2:])
-    assert code == 0 and "on 8 × My GPU, as nobody says (--devices); no price" in " ".join(
-        out.split()
-    )
+    assert code == 0 and "on 8 × My GPU; no price" in " ".join(out.split())
     assert "Of the chip\n  It was measured.\n" in out
     same = [
         run(*files, *one, *SERVER[2:], "--json")[1]
