@@ -363,7 +363,7 @@ def _print_fit(found: Sequence[Point], fitted: Fit, usual: dict[str, Any]) -> No
                 if "memory_holds" in one
                 else (
                     f"  {name}",
-                    _milliseconds(one["step"]),
+                    _milliseconds(one["step_time"]),
                     " to ".join(map(_milliseconds, one["interval"])),
                     f"{one['tokens_per_second']:,.0f}",
                 )
@@ -395,7 +395,7 @@ def _loads(fitted: Fit, usual: dict[str, Any]) -> dict[str, dict[str, Any]]:
         step = float(fitted.predicted(known))
         found[name] = {
             **load,
-            "step": step,
+            "step_time": step,
             "interval": list(fitted.interval(known)),
             "tokens_per_second": known["batch"] / step,
         }

@@ -113,17 +113,17 @@ def test_json_tells_a_load_its_parts_and_what_binds(run, files):
     code, out, _ = run(*files, *SERVER, "--json", "--context", "4000+500")
     load = json.loads(out)["load"]
     assert code == 0 and (load["context"], load["prompt_per_answer"]) == (4250, 8)
-    step = load["predicted"]["this load"]["step"]
+    step = load["predicted"]["this load"]["step_time"]
     assert sum(load["step"].values()) == pytest.approx(step)
     batch = load["batch"]
     assert step == pytest.approx(step_of(batch, 4000), rel=0.01)
     prompts = step_of(batch, 4000) - step_of(batch, 4000, computing=math.inf)
     assert load["step"]["prompts"] == pytest.approx(prompts * 8 / 9, rel=0.02)
     twice = load["predicted"]["twice the batch"]
-    assert twice["tokens_per_second"] == pytest.approx(2 * batch / twice["step"])
+    assert twice["tokens_per_second"] == pytest.approx(2 * batch / twice["step_time"])
     assert load["binds"] in ("reading", "arithmetic", "fixed time")
     full = json.loads(run(*files, *SERVER, "--json", "--context", "600k")[1])["load"]["predicted"]
-    assert "step" not in full["twice the context"]
+    assert "step_time" not in full["twice the context"]
     assert full["twice the context"]["memory_holds"] < full["twice the context"]["batch"]
 
 
