@@ -33,7 +33,7 @@ from .symbolic import quantities as q
 from .symbolic.derivation import Derivation
 from .symbolic.formula import Formula
 
-(P, n, n_s, one, N, w, B, B_m, L, b, b0, C, BW, hop, t, w_g, F, c, out, w_train, S_t, new) = (
+(P, n, n_s, one, N, w, B, B_m, L, b, b0, C, BW, hop, t, w_g, F, c, out, w_train, S_t, new, s) = (
     quantity.symbol
     for quantity in (
         q.pipeline_stages,
@@ -58,6 +58,7 @@ from .symbolic.formula import Formula
         q.training_bytes,
         q.sequence_tokens,
         q.new_tokens_per_sequence,
+        q.weight_memory_share,
     )
 )
 
@@ -154,6 +155,16 @@ room_gain = Formula(
     (n * C - w * N / P) / (n * C - w * N),
     source="1:11:12; derived",
     meaning="sequences in a chain, as a multiple of those in the same domains side by side",
+    conventions=(_STAGE, _FULL, "one domain alone has room for the weights"),
+)
+
+room_gain_of_share = Formula(
+    q.room_gain,
+    (1 - s / P) / (1 - s),
+    name="room_gain_of_share",
+    source="1:11:12; derived",
+    meaning="sequences in a chain, as a multiple of those in the same domains side by side, by the "
+    "share of one domain that the weights fill",
     conventions=(_STAGE, _FULL, "one domain alone has room for the weights"),
 )
 

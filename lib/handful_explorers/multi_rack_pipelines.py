@@ -2,54 +2,83 @@
 
 from __future__ import annotations
 
-from handful import multi_rack_pipelines
+from handful import latency, multi_rack_pipelines
+from handful.scenario import values
 
 from .plotting.explorer import (
     Curve,
     Explorer,
     Guess,
-    Mark,
+    Points,
     Scale,
     Sweep,
 )
 
-_MODEL = {"model": "DeepSeek-V3", "precision": "fp8"}
-_BOXES, _RACKS = ({"hardware": name, **_MODEL} for name in ("H200 SXM", "GB200 NVL72"))
 ENDLESS = 1e9  # stages: of the weights nothing is left on any of them
+CHAIN = 8  # boxes or racks in the chain that is guessed
+
+
+def share(hardware: str) -> float:
+    """Return the share of one box or rack that the weights of DeepSeek-V3 in fp8 fill.
+
+    >>> [round(share(name), 2) for name in ("GB200 NVL72", "H200 SXM")]
+    [0.05, 0.59]
+    """
+    known = values(hardware, "DeepSeek-V3", "fp8")
+    return latency.weight_memory(known) / multi_rack_pipelines.devices_memory(known)
+
+
+def chains() -> list[tuple[float, float, str]]:
+    """Return what eight boxes or racks of some chips gain: share, gain, what they are."""
+    return [
+        (
+            share(name),
+            multi_rack_pipelines.room_gain(
+                values(name, "DeepSeek-V3", "fp8"), pipeline_stages=CHAIN
+            ),
+            words,
+        )
+        for name, words in (("GB200 NVL72", "racks of GB200"), ("H200 SXM", "boxes of eight H200"))
+    ]
+
 
 room_for_people = Explorer(
     "room-for-people",
     "Room for people",
-    x=Sweep("pipeline_stages", 1, 11, log=False, points=11, at=8),
-    y=Scale("Room, as a multiple of side by side", log=False, min=0, max=3),
+    x=Sweep(
+        "weight_memory_share",
+        0.01,
+        0.8,
+        log=False,
+        at=0.6,
+        title="Share of one box that weights fill",
+    ),
+    y=Scale("Room, as a multiple of side by side", log=False, min=0, max=8),
     curves=[
         Curve(
-            multi_rack_pipelines.room_gain,
-            "Boxes of eight H200",
+            multi_rack_pipelines.room_gain_of_share,
+            "A chain of eight",
             role="total",
-            scenario=_BOXES,
+            given={"pipeline_stages": CHAIN},
         ),
         Curve(
-            multi_rack_pipelines.room_gain,
-            "Racks of GB200",
-            scenario=_RACKS,
+            multi_rack_pipelines.room_gain_of_share,
+            "A chain of two",
+            given={"pipeline_stages": 2},
+        ),
+        Curve(
+            multi_rack_pipelines.room_gain_of_share,
+            "Any number",
+            role="reference",
+            given={"pipeline_stages": ENDLESS},
         ),
     ],
-    marks=[
-        Mark(
-            multi_rack_pipelines.room_gain,
-            "ceiling of the boxes",
-            axis="y",
-            given={"pipeline_stages": ENDLESS},
-            scenario=_BOXES,
-        )
-    ],
+    points=[Points("DeepSeek-V3 in fp8, on eight", chains)],
     guess=Guess(
-        "Weights fill three fifths of a box of eight H200. Chain such boxes. How much more room "
-        "for people does the chain have than the same boxes side by side? Draw your curve; 1 means "
-        "no gain.",
-        draw="boxes-of-eight-h200",
+        "Chain eight boxes. How much more room for people does the chain have than the same boxes "
+        "side by side, if weights fill little of each box, half of it, or most of it? Draw your "
+        "curve; 1 means no gain.",
+        draw="a-chain-of-eight",
     ),
-    caption="DeepSeek-V3 in fp8, cut evenly, for conversations of any length. A chain has whole "
-    "stages; the lines join them.",
+    caption="The model is cut evenly. Move along to let weights fill more of each box or rack.",
 )

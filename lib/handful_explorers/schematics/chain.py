@@ -58,8 +58,10 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         text(0, 13, {1: "One rack", 2: "Two racks", 8: "Eight racks"}[racks], "ink strong"),
         text(WIDTH, 13, people, "c2 strong", "end"),
         *_racks(racks, at_work),
-        text(0, 106, "Layers", "c1"),
-        text(48, 106, f"and one person’s cache: {_WHERE[racks]}", "c2"),
+        rect(0, 97, 9, 9, "c1"),
+        text(14, 106, "layers", "c1"),
+        rect(62, 97, 9, 9, "c2"),
+        text(76, 106, f"one person’s cache ({_WHERE[racks]})", "c2"),
         text(WIDTH, TOP - 10, told["memory"], "ink", "end"),
         named("weights", rect(0, TOP, weights, BAR, "c1")),
     ]
@@ -79,7 +81,7 @@ def _draw_memory(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         ("All caches here", told[f"caches_{racks}_{crowds}"], "c2"),
     ]
     if last:
-        rows.append(("Room left: an eighth of", f"{told['gained']} more caches", "c2"))
+        rows.append((f"Room left (an eighth of {told['gained']} caches)", told["left"], "c2"))
     for row, (words, shown, colour) in enumerate(rows):
         y = TOP + BAR + 24 + 22 * row
         out += [text(0, y, words, "ink"), text(WIDTH, y, shown, f"{colour} strong", "end")]
@@ -115,6 +117,7 @@ chained_memory = Schematic(
         "caches_2_2": _crowds(2, 2),
         "caches_8_8": _crowds(8, 8),
         "gained": Number(f"= 8 * ([batch_of_stages pipeline_stages=8 {ALL}] // 1 - {{people}})", 3),
+        "left": Number("= {gained} * {cache} / 8", 3, "B"),
     },
     steps=[
         Step(
@@ -237,6 +240,14 @@ def _draw_ways(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             line(x, end, x, end + 4, "soft"),
             text(x, end + 17, words, "soft small", "middle" if tick else "start"),
         ]
+    if way == "few":
+        # For comparison: when copies or a chain are done with as many people.
+        x = value("apart") * scale
+        out += [
+            rect(x, CHART - 3, 1.5, end - CHART + 3, "soft"),
+            text(x + 7, CHART + 2 * ROW, "copies or a chain,", "soft"),
+            text(x + 7, CHART + 2 * ROW + 18, f"100 people each: {told['apart']}", "soft"),
+        ]
     x, bottom = value(way) * scale, end + 40
     out += [
         named("done", rect(x, CHART - 3, 1.5, end - CHART + 3, "ink")),
@@ -272,6 +283,7 @@ nine_boxes = Schematic(
         ),
         "rack": Number(f"step_time batch={{people}} {ALL}", 3),
         "few": Number(f"step_time batch={{people_few}} {ALL}", 2),
+        "apart": Number(f"step_time devices=8 batch=100 {ALL}", 3),
         "caches_side": Number(f"kv_time devices=8 batch={{side_people}} {ALL}", 3),
         "caches_rack": Number(f"kv_time batch={{people}} {ALL}", 3),
         "caches_chain": "= {caches_rack}",
@@ -311,8 +323,9 @@ nine_boxes = Schematic(
             "Let only {people_few} people onto the rack. It has far fewer caches to read, and the"
             " weights take little more than a millisecond as before.",
             "Three quarters of the memory are empty. All nine rows are filled from the start, for"
-            " {few} only, of which {weights_few} for the weights.",
-            "Fewer people",
+            " {few} only, of which {weights_few} for the weights. A pale line at {apart} marks when"
+            " copies, or a chain, are done with a hundred people in each box or crowd.",
+            "900 on it",
         ),
     ],
     draw=_draw_ways,
