@@ -50,7 +50,7 @@ room_for_people = Explorer(
         0.01,
         0.8,
         log=False,
-        at=0.6,
+        at=0.5,
         title="Share of one box that weights fill",
     ),
     y=Scale("Room, as a multiple of side by side", log=False, min=0, max=8),
@@ -68,17 +68,17 @@ room_for_people = Explorer(
         ),
         Curve(
             multi_rack_pipelines.room_gain_of_share,
-            "Any number",
+            "ceiling",
             role="reference",
             given={"pipeline_stages": ENDLESS},
         ),
     ],
-    points=[Points("DeepSeek-V3 in fp8, on eight", chains)],
+    points=[Points("DeepSeek-V3, eight chained", chains)],
     guess=Guess(
         "Chain eight boxes. How much more room for people does the chain have than the same boxes "
         "side by side, if weights fill little of each box, half of it, or most of it? Draw your "
         "curve; 1 means no gain.",
         draw="a-chain-of-eight",
     ),
-    caption="The model is cut evenly. Move along to let weights fill more of each box or rack.",
+    caption="The model is cut evenly. The ceiling is a chain without end.",
 )

@@ -246,7 +246,9 @@ def _draw_ways(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         out += [
             rect(x, CHART - 3, 1.5, end - CHART + 3, "soft"),
             text(x + 7, CHART + 2 * ROW, "copies or a chain,", "soft"),
-            text(x + 7, CHART + 2 * ROW + 18, f"100 people each: {told['apart']}", "soft"),
+            text(
+                x + 7, CHART + 2 * ROW + 18, f"{told['each']} people each: {told['apart']}", "soft"
+            ),
         ]
     x, bottom = value(way) * scale, end + 40
     out += [
@@ -283,7 +285,8 @@ nine_boxes = Schematic(
         ),
         "rack": Number(f"step_time batch={{people}} {ALL}", 3),
         "few": Number(f"step_time batch={{people_few}} {ALL}", 2),
-        "apart": Number(f"step_time devices=8 batch=100 {ALL}", 3),
+        "each": Number("= {people_few} / 9", 3),
+        "apart": Number(f"step_time devices=8 batch={{each}} {ALL}", 3),
         "caches_side": Number(f"kv_time devices=8 batch={{side_people}} {ALL}", 3),
         "caches_rack": Number(f"kv_time batch={{people}} {ALL}", 3),
         "caches_chain": "= {caches_rack}",
@@ -323,7 +326,7 @@ nine_boxes = Schematic(
             "Let only {people_few} people onto the rack. It has far fewer caches to read, and the"
             " weights take little more than a millisecond as before.",
             "Three quarters of the memory are empty. All nine rows are filled from the start, for"
-            " {few} only, of which {weights_few} for the weights. A pale line at {apart} marks when"
+            " {few} only, of which {weights_few} for the weights. A second line at {apart} marks when"
             " copies, or a chain, are done with a hundred people in each box or crowd.",
             "900 on it",
         ),

@@ -526,8 +526,8 @@ def reading_time_falls_with_the_domain() -> Findings:
 
 
 def stages_take_turns() -> Findings:
-    """simulated: one token going round four stages, and the time in which a domain reads the
-    weights for it
+    """simulated: one token going round four stages, four micro-batches going round them, and the
+    time in which a domain reads the weights
     """
     from ...simulate.pipeline import decode
 
@@ -537,6 +537,10 @@ def stages_take_turns() -> Findings:
         )
         < 1e-9,
         "all chips of a domain do": slope(latency.full_weight_time, "devices").is_negative is True,
+        "in a busy pipeline one stage reads at a time": abs(
+            decode(4, 4, stage_time=1.0)["utilisation"] - 0.25
+        )
+        < 1e-9,
     }
 
 
