@@ -326,8 +326,8 @@ nine_boxes = Schematic(
             "Let only {people_few} people onto the rack. It has far fewer caches to read, and the"
             " weights take little more than a millisecond as before.",
             "Three quarters of the memory are empty. All nine rows are filled from the start, for"
-            " {few} only, of which {weights_few} for the weights. A second line at {apart} marks when"
-            " copies, or a chain, are done with a hundred people in each box or crowd.",
+            " {few} only, of which {weights_few} for the weights. A second line, at {apart}, marks"
+            " when copies, or a chain, are done with a hundred people in each box or crowd.",
             "900 on it",
         ),
     ],
