@@ -68,7 +68,7 @@ room_for_people = Explorer(
         ),
         Curve(
             multi_rack_pipelines.room_gain_of_share,
-            "ceiling",
+            "Ceiling",
             role="reference",
             given={"pipeline_stages": ENDLESS},
         ),
