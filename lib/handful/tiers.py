@@ -9,7 +9,9 @@ numbers give their five minutes here too.
 
 Conventions: one device of a tier feeds ``waiting_chips`` chips, idle for ``idle_share`` of the time
 in which it is read (0 where reading is hidden behind other work).  A tier costs its medium, paid
-off over ``storage_lifetime``: no server, network, power or second copy.  High-bandwidth memory
+off over ``storage_lifetime``: no server, network, power or second copy.  Rent and fare are added, as
+in the lecture, except in ``written_cost``, where a device is bought with its room and door together
+and charges the larger of the two: at most half as much.  High-bandwidth memory
 costs what its chip costs.
 
 >>> llama = dict(active_parameters=70e9, kv_bytes_per_token=327_680, model_flops_utilisation=1)
@@ -34,7 +36,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import Eq, Expr, Rational
+from sympy import Eq, Expr, Max, Rational
 
 from . import balance, facts, scenario
 from .nearest import nearest
@@ -180,16 +182,18 @@ written_cost = Formula(
     q.hold_cost,
     b
     * (
-        p_buy * T / T_wear
-        + p_buy * C_tier / T_wear * (1 / BW_tier + new / BW_in)
+        p_buy / T_wear * Max(T, C_tier * (1 + new) / BW_tier, C_tier * new / BW_in)
         + idle * k_wait * p / (n_tier * BW_tier)
     ),
     name="written_cost",
-    source="1:57:38; derived",
-    meaning="a token written to a tier, kept there for the hold time and read back: a rent, and a "
-    "fare for the way in and the way out",
+    source="2:00:37; derived",
+    meaning="a token written to a tier, kept there for the hold time and read back: its share of "
+    "the room or of the door, whichever is larger, and the chips that wait",
     conventions=(
-        *kept_cost.conventions,
+        "a device is bought with room and door together, so rent and fare are not added",
+        "written through the door through which it is read, as fast; and on average no faster than "
+        "its rated writes allow",
+        *kept_cost.conventions[1:],
         "written shares of 0: it lies there already; 1: all of it is new",
         "chips do not wait while it is written",
         "devices that are read together share the wait; what a byte costs each of them stays",
@@ -223,7 +227,7 @@ context_cost_kept = Formula(
     using=(kept_cost,),
     name="context_cost_kept",
     source="1:57:38; derived",
-    meaning="a context kept in a tier for the hold time, then read back: rent and fare",
+    meaning="a context kept in a tier for the hold time, then read back: rent and fare, added",
     known_as=("cost to store a KV cache",),
     conventions=kept_cost.conventions,
 )
@@ -234,7 +238,8 @@ context_cost_written = Formula(
     using=(written_cost,),
     name="context_cost_written",
     source="1:57:38; derived",
-    meaning="a context written to a tier, kept there and read back",
+    meaning="a context written to a tier, kept there and read back: rent or fare, whichever is "
+    "larger, and the chips that wait",
     conventions=written_cost.conventions,
 )
 

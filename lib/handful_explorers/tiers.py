@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipywidgets import FloatSlider
+from ipywidgets import FloatSlider, IntSlider
 
 from handful import latency, memory_wall, tiers
 
@@ -21,7 +21,7 @@ hold_or_recompute = Explorer(
         Curve(
             tiers.context_cents_written,
             "Memory of its host",
-            given=tiers.device("Grace"),
+            given={**tiers.device("Grace"), "tier_devices": 1},
             scenario=_CHAPTER,
             id="host",
         ),
@@ -36,7 +36,7 @@ hold_or_recompute = Explorer(
         Curve(
             tiers.context_cents_written,
             "Flash",
-            given=tiers.device("Micron 9650 Pro 30.72"),
+            given={**tiers.device("Micron 9650 Pro 30.72"), "tier_devices": 1},
             scenario=_CHAPTER,
             id="flash",
         ),
@@ -52,13 +52,17 @@ hold_or_recompute = Explorer(
         "context": 100_000,
         "model_flops_utilisation": 0.3,
         "storage_lifetime": tiers.FIVE_YEARS,
-        "tier_devices": 1,
     },
     controls=[
         Control(
             FloatSlider(value=0, min=0, max=1, step=0.01),
             "idle_share",
             "The chip waits for this share of the reading",
+        ),
+        Control(
+            IntSlider(value=16, min=1, max=64),
+            "tier_devices",
+            "Disks that are read side by side",
         ),
         Control(
             FloatSlider(value=1, min=0, max=1, step=0.01),
@@ -69,25 +73,25 @@ hold_or_recompute = Explorer(
     presets=[
         Preset(
             "Reading is hidden",
-            {"hold_time": 3600, "idle_share": 0.0, "written_share": 1.0},
+            {"hold_time": 3600, "idle_share": 0.0, "written_share": 1.0, "tier_devices": 16},
         ),
         Preset(
             "A chip waits",
-            {"hold_time": 3600, "idle_share": 1.0, "written_share": 1.0},
+            {"hold_time": 3600, "idle_share": 1.0, "written_share": 1.0, "tier_devices": 16},
         ),
         Preset(
             "Nothing is new",
-            {"hold_time": 3600, "idle_share": 0.0, "written_share": 0.0},
+            {"hold_time": 3600, "idle_share": 0.0, "written_share": 0.0, "tier_devices": 16},
         ),
     ],
     guess=Guess(
-        "A filling of flash costs a day\u2019s rent, paid once; the rent grows with the time. "
-        "What does flash cost for an absence of five minutes, an hour, a month? Draw it.",
+        "However short the stay, flash charges a day\u2019s rent. What does it charge for five "
+        "minutes, a day, a month? Draw it.",
         draw="flash",
     ),
     caption="The lowest line is the cheapest place. Devices cost their medium alone, paid off over "
     "five years. We assume that no chip waits for writing, and leave out the chip memory that a "
-    "cache fills while it arrives slowly.",
+    "cache fills while it arrives.",
 )
 
 wall = Explorer(

@@ -60,7 +60,7 @@ def digits(found: str) -> set[str]:
 
 
 def test_every_step_has_a_sentence_words_and_a_picture(one):
-    assert 4 <= len(one.steps) <= 8
+    assert 3 <= len(one.steps) <= 8
     for sentence, words, picture in zip(one.sentences(), one.words(), one.pictures, strict=True):
         assert sentence[0].isupper() or sentence[0] in "\u201c", sentence
         assert sentence.endswith(".") and 12 <= len(sentence.split()) <= 45, sentence
@@ -513,7 +513,7 @@ def test_three_ways_names_what_each_takes():
     ]
     assert value("share") == pytest.approx(value("cache") / value("room"))
     assert value("fetch") == pytest.approx(value("cache") / value("rate"))
-    yours = boxes(one, 2)["yours"]
+    yours = boxes(one, 1)["yours"]
     assert yours["w"] / WIDTH == pytest.approx(value("share"))
 
 
@@ -678,22 +678,22 @@ HAND = {
         "flash_in": 30.72e12 / 86_400,
         **{
             f"flash_{stay}_{part}": share
-            for stay, time in (("day", 86_400), ("hour", 3600), ("five", 300), ("minute", 60))
+            for stay, time in (("day", 86_400), ("hour", 3600), ("five", 300))
             for part, share in (("room", time / 86_400), ("door", 30_720 / 28 / 86_400))
             if share < 1
         },
         **{
             f"host_{stay}_door": 2 * 480 / 307 / time
-            for stay, time in (("day", 86_400), ("hour", 3600), ("five", 300), ("minute", 60))
+            for stay, time in (("day", 86_400), ("hour", 3600), ("five", 300))
         },
         **{
             f"disk_{stay}_room": time * 0.285 / 24_000 / 2
-            for stay, time in (("day", 86_400), ("hour", 3600), ("five", 300), ("minute", 60))
+            for stay, time in (("day", 86_400), ("hour", 3600), ("five", 300))
         },
         # Cents a thousand: gigabytes, dollars for each, and the part of five years
         **{
             f"flash_{stay}": 1e5 * 3.5136 * math.sqrt(0.102 * 0.365) / 5 / 365.25
-            for stay in ("day", "hour", "five", "minute")
+            for stay in ("day", "hour", "five")
         },
         **{
             f"host_{stay}": 1e5 * 3.5136 * math.sqrt(3.98 * 14.1) / 5 / 365.25 * days
@@ -701,7 +701,6 @@ HAND = {
                 ("day", 1),
                 ("hour", 1 / 24),
                 ("five", 1 / 288),
-                ("minute", 1 / 1440),
             )
         },
         **{
@@ -711,7 +710,7 @@ HAND = {
             / 5
             / 365.25
             * (2 * 24_000 / 0.285 / 86_400)
-            for stay in ("day", "hour", "five", "minute")
+            for stay in ("day", "hour", "five")
         },
     },
     "three_bills": {"learn": 2 / 2 / 0.3 + 3},

@@ -23,7 +23,7 @@ DEVICES = {
     "disk": ("A spinning disk", DISK, PRICED),
 }
 # The time for which things stay, in each step.
-STAYS = {"day": "a day", "hour": "an hour", "five": "five minutes", "minute": "a minute"}
+STAYS = {"day": "a day", "hour": "an hour", "five": "five minutes"}
 TOP, ROW, BAR, LONG = 28, 88, 42, 240  # of the rows; where bars begin, and how long they are
 SECOND = 19  # height of the second door, which flash alone has
 
@@ -82,6 +82,10 @@ def _device(device: str, stay: str, y: float, schematic: Schematic) -> list[dict
         if part == "door" and not flash:
             both = rect(BAR + LONG * door, top, LONG * way_in, 12, "c3")
             out.append(named(f"{device}-in", both))
+            for words, start, wide in (("out", 0.0, door), ("in", door, way_in)):
+                if LONG * wide > 24:  # room for the word
+                    middle = BAR + LONG * (start + wide / 2)
+                    out.append(text(middle, top + 10, words, "paper small", "middle"))
             share = door + way_in
         key = "all" if share > 1 - 1e-9 else f"{device}_{stay}_{part}"
         out.append(text(WIDTH, top + 10, told[key], "ink small", "end"))
@@ -101,7 +105,10 @@ def _numbers(device: str) -> dict[str, str | Number]:
 
 
 def _used_and_paid() -> dict[str, Number]:
-    """Return, for each stay, the shares that are not all, and the bill in cents."""
+    """Return, for each stay, the shares that are not all, and the bill in cents.
+
+    A device charges its rent for the stay, or for the time that its doors take if that is longer.
+    """
     found = {}
     for stay in STAYS:
         time = f"{{{stay}}}"
@@ -130,7 +137,6 @@ room_and_door = Schematic(
         "day": Number("= 86400", unit="s"),
         "hour": Number("= 3600", unit="s"),
         "five": Number("= 300", unit="s"),
-        "minute": Number("= 60", unit="s"),
         "life": "= 5 * 365.25 * 86400",
         "cache": 'resident_caches device_batch=1 hardware="GB200 NVL72" model="DeepSeek-V3"'
         " precision=fp8 context=100000",
@@ -154,8 +160,8 @@ room_and_door = Schematic(
         ),
         Step(
             "For an hour, no more comes in. A twenty-fourth of the room is in use, and pays for all"
-            " of it: a day\u2019s rent again. The disk also charges what it did; the host charges"
-            " the hour.",
+            " of it: a day\u2019s rent again. The disk also charges what it did, two days\u2019"
+            " rent. The host charges for the hour.",
             "The way in of flash is still full, and its room is filled to {flash_hour_room}; the"
             " bill is {flash_hour} cents, as before. The room of the disk is filled to"
             " {disk_hour_room}, for {disk_hour} cents as before. The room of the host is full, and"
@@ -169,14 +175,6 @@ room_and_door = Schematic(
             " {disk_five_room}, at {flash_five} and {disk_five} cents. The host\u2019s room is"
             " full, at {host_five} cents.",
             "five minutes",
-        ),
-        Step(
-            "For a minute it is the same again: flash and disk charge for a filling, however short"
-            " the stay is, and the host charges for the time.",
-            "The room of flash is filled to {flash_minute_room} and that of the disk to"
-            " {disk_minute_room}, at {flash_minute} and {disk_minute} cents. The host\u2019s room"
-            " is full and its door used to {host_minute_door}, at {host_minute} cents.",
-            "a minute",
         ),
     ],
     draw=_draw,

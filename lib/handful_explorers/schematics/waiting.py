@@ -15,7 +15,7 @@ DEEPSEEK = 'model="DeepSeek-V3" precision=fp8'
 CHIP = 'hardware="GB200 NVL72"'
 ALL = f"{CHIP} {DEEPSEEK} context={{tokens}}"
 FLASH = "memory_tiers / Micron 9650 Pro 30.72 TB, 28 GB/s read"
-AWAY = (4, 5)  # steps in which the cache has left; in the last it is fetched
+HELD, AGAIN, AWAY = 1, 2, 3  # the steps, a way each
 TOP, TAKEN, AGO = 22, 204, 235  # of the chip's memory, of what the ways take; end of a column
 
 
@@ -24,7 +24,6 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     scale = WIDTH / schematic.value("room")
     weights = schematic.value("weights") * scale
     yours = schematic.value("cache") * scale
-    held = step < 3
     out = [
         text(0, 13, "Memory of one chip", "ink strong"),
         text(WIDTH, 13, told["room"], "ink", "end"),
@@ -34,10 +33,10 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         text(0, TOP + 56, "weights", "c1 small"),
         text(WIDTH / 2, TOP + 56, "other people\u2019s caches", "soft small", "middle"),
     ]
-    if held:
+    if step == HELD:
         out.append(text(WIDTH, TOP + 56, "yours", "c2 strong", "end"))
         out.append(named("yours", rect(WIDTH - yours, TOP, yours, 40, "c2")))
-    if step == 3:
+    if step == AGAIN:
         out += [
             text(0, 120, "Multipliers of the chip", "ink strong"),
             text(WIDTH, 120, f"busy for {told['again_time']}", "c3", "end"),
@@ -46,43 +45,38 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
                 WIDTH / 2, 153, f"all {told['tokens']} tokens once more", "paper strong", "middle"
             ),
         ]
-    else:
+    if step == AWAY:
         out += [
             text(0, 120, "A flash drive", "ink strong"),
             text(90, 120, f"of {told['drive']}", "ink"),
             rect(0.5, 129.5, WIDTH - 1, 39, "soft outline"),
-        ]
-    if step in AWAY:
-        out += [
             named("yours", rect(WIDTH - yours, 129, yours, 40, "c2")),
             text(WIDTH - yours - 9, 153, f"yours, {told['cache']}", "c2 strong", "end"),
+            arrow(WIDTH - yours / 2, 126, WIDTH - yours / 2, TOP + 42, "c2", 2.5),
+            text(WIDTH - 12, 101, f"fetched in {told['fetch']}", "c2", "end"),
         ]
-    if step == 5:
-        out.append(arrow(WIDTH - yours / 2, 126, WIDTH - yours / 2, TOP + 42, "c2", 2.5))
-        out.append(text(WIDTH - 12, 101, f"fetched in {told['fetch']}", "c2", "end"))
-    return out + (_taken(step, schematic) if step > 1 else [])
+    return out + _taken(step, schematic)
 
 
 def _taken(step: int, schematic: Schematic) -> list[dict[str, Any]]:
-    """Write what each way that has been told takes up: room while you are away, and time once."""
+    """Write the rent and the fare of each way that has been told."""
     told = schematic.told
     rows = [
         ("held", f"{told['share']} of a chip", "nothing"),
         ("computed again", "nothing", f"{told['again_time']} of a chip"),
-        ("put away", f"{told['drive_share']} of a drive", ""),
-    ][: step - 1]
-    if step == 5:
-        rows[2] = ("put away", rows[2][1], f"{told['fetch']} of a drive")
+        ("put away", f"{told['drive_share']} of a drive", f"{told['fetch']} of a drive"),
+    ][:step]
     out = [
-        text(0, TAKEN, "What it takes", "ink strong"),
-        text(AGO, TAKEN, "while you are away", "soft", "end"),
-        text(WIDTH, TAKEN, "once", "soft", "end"),
+        text(AGO, TAKEN, "rent, while you are away", "soft", "end"),
+        text(WIDTH, TAKEN, "fare, once", "soft", "end"),
     ]
     for i, (name, away, once) in enumerate(rows):
         y = TAKEN + 24 * (i + 1)
-        out += [text(0, y, name, "ink"), text(AGO, y, away, "ink", "end")]
-        if once:
-            out.append(text(WIDTH, y, once, "ink", "end"))
+        out += [
+            text(0, y, name, "ink"),
+            text(AGO, y, away, "ink", "end"),
+            text(WIDTH, y, once, "ink", "end"),
+        ]
     return out
 
 
@@ -107,34 +101,28 @@ three_ways = Schematic(
     },
     steps=[
         Step(
-            "Your conversation has left {cache} in the memory of a chip. You go to lunch, and until"
-            " you are back it is of no use to anybody.",
+            "Hold your {cache} where they are. They fill {share} of the chip\u2019s memory as long"
+            " as you are away, and are ready when you are back: all rent, no fare.",
             "The memory of one chip as a bar, {room}: on the left a narrow piece for the weights,"
-            " then a long one for other people\u2019s caches, at the end a thin one, yours.",
+            " then a long one for other people\u2019s caches, at the end a thin one, yours. Below, a"
+            " list of rent and fare. Held: {share} of a chip while you are away, and nothing once.",
+            "hold",
         ),
         Step(
-            "Hold it there. It fills {share} of the memory for as long as you are away, and is"
-            " ready when you are back.",
-            "Below, a list of what each way takes. Held: {share} of a chip while you are away, and"
-            " nothing once.",
-        ),
-        Step(
-            "Or drop it and compute it again. That takes up nothing while you are away, but once it"
-            " keeps the whole chip busy for {again_time}.",
+            "Drop them and compute them again. That takes up nothing while you are away, and then"
+            " keeps the whole chip busy for {again_time}: all fare, no rent.",
             "Your piece is gone from the memory. The multipliers of the chip are busy for"
             " {again_time}. The list: computed again, nothing while you are away, and once"
             " {again_time} of a chip.",
+            "compute again",
         ),
         Step(
-            "Or put it away. A flash drive has so much room that your cache fills only"
-            " {drive_share} of it, for as long as you are away.",
-            "Your piece lies on a flash drive of {drive}. The list: put away, {drive_share} of a"
-            " drive while you are away.",
-        ),
-        Step(
-            "Then it has to be fetched, which takes {fetch} of the drive, once.",
-            "An arrow leads from the drive back to the chip. The list adds {fetch} of a drive,"
-            " once.",
+            "Put them away. Your notes fill only {drive_share} of a flash drive while you are away,"
+            " and keep it busy for {fetch} when they are fetched: a little of both.",
+            "Your piece lies on a flash drive of {drive}, and an arrow leads from there back to the"
+            " chip. The list: put away, {drive_share} of a drive while you are away, and once"
+            " {fetch} of a drive.",
+            "put away and fetch",
         ),
     ],
     draw=_draw,

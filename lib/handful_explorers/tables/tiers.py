@@ -23,22 +23,33 @@ def waiting_table(
     precision: str = "fp8",
     context: int = 100_000,
 ) -> Table:
-    r"""Return what it costs to keep a thousand conversations in each place, and how one is back.
+    r"""Return rent and fare of a thousand conversations in each place, in cents.
+
+    The rent is for an hour; the fare for fetching all of them, with no chip that waits, or for
+    computing them again. Last is how soon one is back.
 
     >>> for row in waiting_table()[1]:
     ...     print(*(cell.replace("\xa0", " ") for cell in row), sep=" | ")
-    Chip memory | 6,230 | at once
-    Host memory | 60 | 11.4 ms
-    Flash drive | 1.5 | 125 ms
-    Spinning disk | 0.15 | 12.3 s
+    Chip memory | 6,230 | 0 | at once
+    Host memory | 60 | 0.026 | 11.4 ms
+    Flash drive | 1.5 | 0.47 | 125 ms
+    Spinning disk | 0.15 | 3.6 | 12.3 s
+    Computed again | 0 | 1,990 | 21.7 s
     """
     at = {**_conversation(hardware, model, precision, context), "hold_time": 3600}
-    rows = [["Chip memory", _cents(tiers.context_cost_in_memory(at), 3), "at once"]]
+    at = {**at, "batch": 1, "devices": 1, "model_flops_utilisation": 0.3}
+    rows = [["Chip memory", _cents(tiers.context_cost_in_memory(at), 3), "0", "at once"]]
     for name, start in DEVICES.items():
-        known = {**at, **tiers.device(start), "batch": 1, "devices": 1}
-        rent = context * tiers.hold_cost(known, tier_price=tiers.tier_price(known))
-        rows.append([name, _cents(rent, 2), format_value(tiers.retrieve_time(known), "s")])
-    return Table(["Where they wait", "Rent of 1,000, ¢ an hour", "One is back in"], rows)
+        known = {**at, **tiers.device(start)}
+        price = tiers.tier_price(known)
+        rent = context * tiers.hold_cost(known, tier_price=price)
+        fare = context * tiers.retrieve_cost(known, waiting_price=price)
+        back = format_value(tiers.retrieve_time(known), "s")
+        rows.append([name, _cents(rent, 2), _cents(fare, 2), back])
+    again = _cents(tiers.context_cost_again(at), 3)
+    back = format_value(tiers.prefill_again_time(at), "s")
+    rows.append(["Computed again", "0", again, back])
+    return Table(["For a thousand", "Rent, \u00a2 an hour", "Fare, \u00a2", "One is back in"], rows)
 
 
 def bills_table(

@@ -392,29 +392,48 @@ def keeping_falls_as_fetching_rises() -> Findings:
         found[f"{words}: keeping falls as fetching rises"] = keeping == sorted(
             keeping, reverse=True
         )
+    flash, disk = (
+        _waits(tiers.device(start)) for start in ("Micron 9650 Pro 30.72", "Seagate Exos X24")
+    )
+    for words, written in (("writing left out", 0), ("writing counted", 1)):
+        rents = [tiers.tier_price(at) / at["tier_capacity"] for at in (flash, disk)]
+        fares = [
+            tiers.written_cost({**at, "hold_time": 1e-3, "idle_share": 0, "written_share": written})
+            for at in (flash, disk)
+        ]
+        found[f"flash and disk, {words}: the lower rent has the higher fare"] = (
+            rents[0] > rents[1]
+        ) == (fares[0] < fares[1])
     return found
+
+
+def _waits(device: dict[str, float], disks: int = 1) -> dict[str, float]:
+    """Return the inputs of `tiers.written_cost` for a cache of the chapter on a device."""
+    known = values("GB200 NVL72", "DeepSeek-V3", "fp8")
+    return {**known, "storage_lifetime": tiers.FIVE_YEARS, "tier_devices": disks, **device}
 
 
 def cheapest_ways_are_host_and_flash() -> Findings:
     """the cheapest place for a cache, DeepSeek-V3 in fp8 on GB200: its host, a flash drive or a
-    disk, at the middle of their prices
+    disk, of which sixteen are read side by side, at the middle of their prices
     """
-    known = {
-        **values("GB200 NVL72", "DeepSeek-V3", "fp8"),
-        "storage_lifetime": tiers.FIVE_YEARS,
-        "tier_devices": 1,
-    }
+    memory = facts.get(
+        "memory_tiers",
+        "Grace with 480 GB, read at 307 GB/s, behind 2 GPUs over NVLink-C2C",
+    )
+    high = {"storage_price": memory["usd_per_gb_high"] / 1e9}
     places = {
-        "host memory": tiers.device("Grace"),
-        "flash": tiers.device("Micron 9650 Pro 30.72"),
-        "disk": tiers.device("Seagate Exos X24"),
+        "host memory": _waits(tiers.device("Grace")),
+        "flash": _waits(tiers.device("Micron 9650 Pro 30.72")),
+        "disk": _waits(tiers.device("Seagate Exos X24"), disks=16),
     }
 
-    def cheapest(seconds: float, idle: float, written: float) -> str:
-        at = {**known, "hold_time": seconds, "idle_share": idle, "written_share": written}
-        return min(places, key=lambda place: tiers.written_cost({**at, **places[place]}))
+    def cheapest(seconds: float, idle: float, written: float, **host: float) -> str:
+        at = {"hold_time": seconds, "idle_share": idle, "written_share": written}
+        known = {**places, "host memory": {**places["host memory"], **host}}
+        return min(known, key=lambda place: tiers.written_cost({**known[place], **at}))
 
-    return {
+    found = {
         f"{time}, {waits}, {writing}: {place}": cheapest(seconds, idle, written) == place
         for writing, written in (("writing counted", 1), ("writing left out", 0))
         for waits, idle in (("chips wait", 1), ("reading is hidden", 0))
@@ -423,6 +442,10 @@ def cheapest_ways_are_host_and_flash() -> Findings:
             ("an hour", 3600, "flash"),
         )
     }
+    found["five minutes, reading is hidden, writing counted, latest price: host memory"] = (
+        cheapest(300, 0, 1, **high) == "host memory"
+    )
+    return found
 
 
 def cheapest_tier_drains_in_the_hold_time() -> Findings:
