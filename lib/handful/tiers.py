@@ -9,10 +9,9 @@ numbers give their five minutes here too.
 
 Conventions: one device of a tier feeds ``waiting_chips`` chips, idle for ``idle_share`` of the time
 in which it is read (0 where reading is hidden behind other work).  A tier costs its medium, paid
-off over ``storage_lifetime``: no server, network, power or second copy.  Rent and fare are added, as
-in the lecture, except in ``written_cost``, where a device is bought with its room and door together
-and charges the larger of the two: at most half as much.  High-bandwidth memory
-costs what its chip costs.
+off over ``storage_lifetime``: no server, network, power or second copy.  High-bandwidth memory
+costs what its chip costs.  Rent and fare are added, as in the lecture, but not in ``written_cost``,
+where a device is bought with room and door together and charges the larger of the two.
 
 >>> llama = dict(active_parameters=70e9, kv_bytes_per_token=327_680, model_flops_utilisation=1)
 >>> a800, h800 = (break_even_bandwidth(llama, peak_flops=peak) for peak in (312e12, 989e12))

@@ -45,11 +45,14 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
                 WIDTH / 2, 153, f"all {told['tokens']} tokens once more", "paper strong", "middle"
             ),
         ]
-    if step == AWAY:
+    else:
         out += [
             text(0, 120, "A flash drive", "ink strong"),
             text(90, 120, f"of {told['drive']}", "ink"),
             rect(0.5, 129.5, WIDTH - 1, 39, "soft outline"),
+        ]
+    if step == AWAY:
+        out += [
             named("yours", rect(WIDTH - yours, 129, yours, 40, "c2")),
             text(WIDTH - yours - 9, 153, f"yours, {told['cache']}", "c2 strong", "end"),
             arrow(WIDTH - yours / 2, 126, WIDTH - yours / 2, TOP + 42, "c2", 2.5),
@@ -59,23 +62,23 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
 
 
 def _taken(step: int, schematic: Schematic) -> list[dict[str, Any]]:
-    """Write the rent and the fare of each way that has been told."""
+    """Write the rent and the fare of each way, and those of this step strong."""
     told = schematic.told
     rows = [
         ("held", f"{told['share']} of a chip", "nothing"),
         ("computed again", "nothing", f"{told['again_time']} of a chip"),
         ("put away", f"{told['drive_share']} of a drive", f"{told['fetch']} of a drive"),
-    ][:step]
+    ]
     out = [
         text(AGO, TAKEN, "rent, while you are away", "soft", "end"),
         text(WIDTH, TAKEN, "fare, once", "soft", "end"),
     ]
     for i, (name, away, once) in enumerate(rows):
-        y = TAKEN + 24 * (i + 1)
+        y, style = TAKEN + 24 * (i + 1), "ink strong" if i + 1 == step else "soft"
         out += [
-            text(0, y, name, "ink"),
-            text(AGO, y, away, "ink", "end"),
-            text(WIDTH, y, once, "ink", "end"),
+            text(0, y, name, style),
+            text(AGO, y, away, style, "end"),
+            text(WIDTH, y, once, style, "end"),
         ]
     return out
 
@@ -104,8 +107,9 @@ three_ways = Schematic(
             "Hold your {cache} where they are. They fill {share} of the chip\u2019s memory as long"
             " as you are away, and are ready when you are back: all rent, no fare.",
             "The memory of one chip as a bar, {room}: on the left a narrow piece for the weights,"
-            " then a long one for other people\u2019s caches, at the end a thin one, yours. Below, a"
-            " list of rent and fare. Held: {share} of a chip while you are away, and nothing once.",
+            " then a long one for other people\u2019s caches, at the end a thin one, yours. The"
+            " flash drive below is empty. A list of rents and fares. Held: {share} of a chip while"
+            " you are away, and nothing once.",
             "hold",
         ),
         Step(
