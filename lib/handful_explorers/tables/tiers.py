@@ -60,18 +60,18 @@ def bills_table(
 ) -> Table:
     r"""Return what a thousand new conversations cost in each place, with the reading hidden.
 
-    Memory of the host stands there at the ends of its range of prices as well, and flash for other
-    ratings.
+    A bill is the larger of rent and fare. Memory of the host stands there at the ends of its range
+    of prices as well, and flash for other ratings.
 
     >>> for row in bills_table()[1]:
     ...     print(*row, sep=" | ")
     Host memory at $3.98 a GB | 2.7 | 32
-    Host memory at $7.49 a GB | 5.1 | 60
-    Host memory at $14.10 a GB | 9.5 | 110
-    Flash, rated for one filling a day | 38 | 39
-    Flash, rated for two | 19 | 21
-    Flash, rated for three | 13 | 14
-    Spinning disk | 7.2 | 7.3
+    Host memory at $7.49 a GB | 5 | 60
+    Host memory at $14.10 a GB | 9.4 | 110
+    Flash, rated for one filling a day | 37 | 37
+    Flash, rated for two | 19 | 19
+    Flash, rated for three | 12 | 12
+    Spinning disk | 7.2 | 7.2
     """
     at = {
         **_conversation(hardware, model, precision, context),
