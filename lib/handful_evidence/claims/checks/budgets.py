@@ -295,6 +295,7 @@ def windows_shot_up() -> Findings:
     window = {name: facts.get("prices", name)["context_window_tokens"] for name in names}
     return {
         "GPT-4: about 8,000": abs(window["gpt-4"] / 8000 - 1) < 0.05,
+        "GPT-4, the first: 100,000 to 200,000": 100_000 <= window["gpt-4"] <= 200_000,
         **{
             f"{words}: 100,000 to 200,000": 100_000 <= window[name] <= 200_000
             for words, name in (
