@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ipywidgets import Dropdown, FloatSlider, IntSlider
 
-from handful import pipelining
-
 from .plotting.explorer import Control, Explorer, Preset
 
 _STAGES = Control(
@@ -16,20 +14,18 @@ laps = Explorer(
     "laps",
     "Decoding: a lap a token",
     kind="laps",
-    given={"stage_time": 1},
-    numbers={"utilisation": pipelining.stage_utilisation, "latency": pipelining.circling_latency},
     controls=[
         _STAGES,
         Control(IntSlider(value=1, min=1, max=12), "micro_batches", "Micro-batches in flight"),
         Control(
             FloatSlider(value=0, min=0, max=1, step=0.05),
             "hop_time",
-            "Hop, in work of one stage",
+            "Length of a hop (unit: work of one stage)",
             unit="1",
         ),
     ],
     presets=[
-        Preset("One inference", {"pipeline_stages": 4, "micro_batches": 1, "hop_time": 0}),
+        Preset("One crowd", {"pipeline_stages": 4, "micro_batches": 1, "hop_time": 0}),
         Preset("With hops", {"pipeline_stages": 4, "micro_batches": 4, "hop_time": 0.25}),
     ],
     caption="Each colour is a micro-batch. When it leaves the last stage, its next token enters "

@@ -11,7 +11,11 @@ from handful_evidence.simulate import pipeline
 
 OURS = 'hardware="GB200 NVL72" model="DeepSeek-V3" precision=fp8'
 CROWD = f"batch=5760 context=4096 {OURS}"
-PORT = "activation_bytes=2 scale_out_bandwidth=50e9"
+OUT = "scale_out_bandwidth=50e9"
+PORT = f"activation_bytes=2 {OUT}"
+WHOLE = (
+    "step_time_of_racks batch=5760 scale_up_domains=1 kernel_overhead=30.2e-6 context=4096 " + OURS
+)
 HOP = f"hop_time micro_batch=5760 stage_devices=72 {PORT} {OURS}"
 
 
@@ -30,11 +34,12 @@ def test_the_cable_is_idle_and_a_token_takes_as_long():
     there, back = of(f"{HOP} wire_latency=3.7e-6"), 3.7e-6
     assert (there + back) / 2 == pytest.approx(15e-6, rel=0.02)
     step = of(f"step_time {CROWD}")
-    # Once for each token, with one crowd; and a third of that where the latency of layers counts.
+    # Once for each token, with one crowd; a quarter of a per cent of the whole step.
     once = of(f"port_use pipeline_stages=1 {PORT} {CROWD}")
     assert once == pytest.approx(80 * copy / speed / step)
-    real = step + of(f"fixed_time {OURS}")
-    assert 6.8e-3 < real < 7e-3 and 1 / 3 < step / real < 0.4
+    assert 80 * copy / speed / of(WHOLE) == pytest.approx(0.0025, abs=0.00005)
+    # The slip of dividing by half of the reading gives what two crowds will make of it.
+    assert of(f"port_use pipeline_stages=2 {PORT} {CROWD}") == pytest.approx(0.018, abs=0.0005)
     assert 2 * half + there + back == pytest.approx(step, rel=0.02)
     assert step == pytest.approx(
         of(f"full_weight_time {OURS}") + of(f"kv_time {CROWD}"), rel=1e-9
@@ -68,9 +73,32 @@ def test_half_the_crowd_makes_a_token_cost_nearly_half_as_much_again():
     """Compare two racks, for a step of half the crowd at a time, with one rack for all of it."""
     apart = 2 * of(f"step_time {CROWD.replace('5760', '2880')}")
     assert apart / of(f"step_time {CROWD}") == pytest.approx(1.45, abs=0.005)
-    fixed = of(f"fixed_time {OURS}")
-    real = (apart + 2 * fixed) / (of(f"step_time {CROWD}") + fixed)
-    assert real == pytest.approx(1.8, abs=0.02)  # latency and all
+
+
+def test_totals_of_two_racks():
+    """The table of whole steps, fixed delays, journeys and hops included."""
+    full, half = of(WHOLE), of(WHOLE.replace("5760", "2880"))
+    hop = of(f"{HOP} wire_latency=50e-6")
+    less = of(f"{HOP.replace('5760', '2880')} wire_latency=50e-6")
+    assert full == pytest.approx(9.2e-3, abs=0.05e-3)
+    one, split = full + 2 * hop, half + 2 * less
+    assert one == pytest.approx(9.4e-3, abs=0.05e-3)
+    assert split == pytest.approx(8.2e-3, abs=0.05e-3)
+    # Rent of two racks for a crowd, or for two, beside that of one rack.
+    costs = [2 * one / full, 2 * split / full, 2 * half / full, one / full]
+    assert costs == pytest.approx([2.03, 1.78, 1.75, 1.02], abs=0.005)
+    long = [of(WHOLE.replace("4096", "32768").replace("5760", n)) for n in ("5760", "2880")]
+    assert 2 * long[1] / long[0] == pytest.approx(1.35, abs=0.02)
+    # Four hops beside a whole step, and for how much of the time four crowds then fill four racks.
+    assert 4 * hop / full == pytest.approx(0.03, abs=0.003)
+    assert 1 / (1 + 4 * hop / full) == pytest.approx(0.97, abs=0.005)
+
+
+def test_what_crossed_then_and_what_crosses_now():
+    """Four copies and answers in each layer for forty tokens, and one copy for eighty."""
+    assert 58 * 4 * 3 == 696 and 696 // 2 == 348 and 348 // 2 == 174
+    then = of(f"communication_time batch=5760 devices=144 domain_devices=72 {OUT} {OURS}")
+    assert then / 174 == pytest.approx(of(f"{HOP} wire_latency=0"), rel=1e-9)
 
 
 def test_weights_are_a_seventh_of_the_rack_and_too_many_for_eight_chips():
@@ -107,10 +135,7 @@ def test_hops_as_the_chapter_counts_them():
     assert pytest.approx(0.9, abs=0.01) == 4 / 4.4  # for as much of the time four crowds fill four
     assert 61 * hop > reading  # a rack for each layer
     assert 5 * reading / 4 == pytest.approx(3.3e-3, abs=0.05e-3)  # five crowds take turns
-    for crowd in (2880, 5760):
-        bare = of(f"step_time {CROWD.replace('5760', str(crowd))}")
-        hop = of(f"{HOP.replace('5760', str(crowd))} wire_latency=50e-6")
-        assert 2 * hop / bare == pytest.approx(0.06, abs=0.006)  # of a pipeline of two racks
+    assert reading / 4 == pytest.approx(0.65e-3, abs=0.005e-3)
 
 
 def test_four_micro_batches_fill_four_racks_and_five_where_hops_take_a_quarter():
@@ -123,6 +148,9 @@ def test_four_micro_batches_fill_four_racks_and_five_where_hops_take_a_quarter()
 def test_bubbles_that_are_told_in_words():
     """Nine units beside twelve, the same with 1F1B, and a third of it with zero bubble."""
     assert of("bubble_of_total pipeline_stages=4 micro_batches=4") == 9 / (9 + 12)
+    for many in (1, 2, 4, 8):
+        assert pipeline.run(SCHEDULES["gpipe"](4, many), 1.0, 2.0, 1.0).bubble == 9
+    assert 2 + 2 + 4 + 2 * 4 == 16  # bytes of a weight in training, as they are listed
     for name in ("v3_stages", "llama3_stages"):
         assert facts.get("measured_pipelines", name)["value"] == 16
     runs = {
@@ -152,3 +180,4 @@ def test_interleaving_halves_the_wait():
         for name in ("1f1b", "interleaved")
     ]
     assert waits == [9, 4.5]
+    assert 2 * 4 - 1 == 7  # crossings between eight thin stages

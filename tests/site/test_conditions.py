@@ -135,10 +135,18 @@ def test_what_a_sentence_rests_on(place, kind, text):
         )
 
 
-@pytest.mark.parametrize("page", ["pipelining", "why-pipelining-is-not-wise"])
-def test_a_chapter_says_that_its_steps_have_no_latency_of_layers(page):
+def test_the_chapter_on_pipelining_says_what_its_reading_leaves_out():
+    """It compares readings, so that it opens with the whole step, and has totals at the end."""
+    text = " ".join((BOOK / "pipelining.md").read_text("utf-8").split())
+    whole = "{live}`step_time_of_racks batch=5760 scale_up_domains=1 kernel_overhead=30.2e-6"
+    napkin = text[text.index("## On a napkin") :]
+    assert napkin.startswith(f"## On a napkin The last chapter's step took {whole}")
+    assert "fixed delays" in napkin[:900] and "| One rack |" in napkin
+
+
+def test_a_chapter_says_that_its_steps_have_no_latency_of_layers():
     """Its formulas take the bare step, so that the text names what is left out, and how much."""
-    text = " ".join((BOOK / f"{page}.md").read_text("utf-8").split())
+    text = " ".join((BOOK / "why-pipelining-is-not-wise.md").read_text("utf-8").split())
     assert "step_time" in text and "with_latency" not in text
     sentences = [said for said in re.split(r"(?<=\.) ", text) if "{live}`fixed_time" in said]
     assert len(sentences) == 1

@@ -710,7 +710,7 @@ room_gain = quantity(
 layers_per_stage = quantity(r"\Lambda", NONE, "layers on one stage")
 activation_bytes = quantity(r"w_{a}", _byte / _token, "bytes of one number of an activation")
 traffic_time_ratio = quantity(
-    r"\tfrac{t_{\uparrow}}{t_{\rightarrow}}",
+    r"t_{\uparrow}/t_{\rightarrow}",
     NONE,
     "time on the scale-up fabric over time on the network between stages",
 )

@@ -143,13 +143,14 @@ between_layers = Schematic(
             " of a rack a token moves {inside_here} on the left and {inside_there} on the right.",
         ),
         Step(
-            "After its last layer here the token crosses, as a single copy of {copy}. Then the"
-            " other rack takes over, and this one has no more to do for it.",
+            "The copies moved {inside_here} on this fabric. After its last layer here the token"
+            " crosses, as a single copy of {copy}. Then the other rack takes over, and this one"
+            " has no more to do for it.",
             "The token is on the cable between the racks, as one copy of {copy}.",
         ),
     ],
     draw=_draw_cut,
-    caption="Two racks of the kind GB200 NVL72 with DeepSeek-V3 in fp8. A stripe is a layer; fabric"
+    caption="Two GB200 NVL72 racks with DeepSeek-V3 in fp8. A stripe is a layer; fabric"
     " and cable are as thick as they are fast.",
 )
 
@@ -251,7 +252,7 @@ pipeline_or_copies = Schematic(
         ),
     ],
     draw=_draw_choice,
-    caption="Two racks of the kind GB200 NVL72 with DeepSeek-V3 in fp8. Times are to scale, with"
+    caption="Two GB200 NVL72 racks with DeepSeek-V3 in fp8. Times are to scale, with"
     " equal halves, of the reading alone and without hops; each bar names the crowd.",
 )
 
@@ -271,7 +272,7 @@ _KINDS = {
 }
 _COUNTS = {1: "One micro-batch", 2: "Two micro-batches", 4: "Four micro-batches"}
 _NAMES = {
-    1: "All forward passes first",
+    1: "All forward passes first (GPipe)",
     2: "One forward, one backward (1F1B)",
     3: "Backward passes in two",
     4: "Weights when there is time (zero bubble)",
@@ -343,8 +344,7 @@ def _shares(run: pipeline.Run, unit: float, works: str, waits: str) -> list[dict
     """Draw for how long one rack works, and for how long it waits."""
     y, work = GRID + PITCH * STAGES + 24, run.makespan - run.bubble
     return [
-        text(0, y, f"A rack works for {works}", "ink"),
-        text(WIDTH, y, f"and waits for {waits}", "ink strong", "end"),
+        text(0, y, f"A rack works for {works} and waits for {waits}.", "ink strong"),
         named("work", rect(LEFT, y + 9, work * unit, 12, "ink")),
         named("wait", rect(LEFT + work * unit, y + 9.5, run.bubble * unit, 11, "ink outline")),
     ]
@@ -399,8 +399,8 @@ training_turns = Schematic(
         ),
         Step(
             "A second one follows right behind the first. All forward passes come first, each rack"
-            " does one thing at a time, and a backward pass starts when the rack below has finished"
-            " its own.",
+            " does one thing at a time, and a backward pass starts when the rack in the row below"
+            " has finished its own.",
             "The same rows with two micro-batches. Each rack works for {work_2} units and waits for"
             " {wait}, as before.",
         ),
@@ -437,9 +437,9 @@ training_orders = Schematic(
     },
     steps=[
         Step(
-            "Eight micro-batches, all forward passes first. The gap is as long as with four, beside"
-            " twice as much work. But each rack has to keep what it computed for all {all}"
-            " until they come back.",
+            "Eight micro-batches, all forward passes first. The gap is no longer than with four,"
+            " and there is twice as much work around it. But each rack has to keep what it computed"
+            " for all {all} until they come back.",
             "Eight micro-batches, {work} units of work in each row and a gap of {wait}.",
         ),
         Step(

@@ -1,9 +1,6 @@
 """Draw micro-batches that go round a pipeline to decode, one lap per token.
 
-The simulation is `handful_evidence.simulate.pipeline.circle`.  Declare with
-``numbers={"utilisation": …, "latency": …}``, the closed forms beside what is played; times are in
-stages' work, so `stage_time`
-is held at 1 second.
+The simulation is `handful_evidence.simulate.pipeline.circle`.  Times are in stages' work.
 """
 
 from __future__ import annotations
@@ -51,7 +48,6 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
         if start < span - 1e-9
     ]
     played = pipeline.decode(stages, many, 1.0, hop, ROUNDS)
-    closed = explorer.numbers_at(state)
     return {
         "stages": stages,
         "micro_batches": many,
@@ -60,8 +56,6 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
         "bars": bars,
         "utilisation": clean(played["utilisation"]),
         "latency": clean(played["token_latency"]),
-        "closed_utilisation": clean(closed["utilisation"]),
-        "closed_latency": clean(closed["latency"]),
     }
 
 
@@ -105,17 +99,17 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
 
 
 def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return the utilisation and the time from token to token, as played and by formula."""
+    """Return the utilisation and the time from token to token, as played."""
     return [
         (
-            "Stages work, in the long run",
+            "Stages busy",
             format_value(v["utilisation"], "%"),
-            f"by the formula {format_value(v['closed_utilisation'], '%')}",
+            "",
         ),
         (
-            "From token to token, in work of one stage",
+            "Time per token (unit: work of one stage)",
             plain(v["latency"]),
-            f"by the formula {plain(v['closed_latency'])}",
+            "",
         ),
     ]
 

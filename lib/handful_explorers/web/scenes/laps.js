@@ -19,7 +19,7 @@ const plain = (x) => formatValue(x, "1", 3);
  * @param {SceneGiven<{ pipeline_stages: number | string, micro_batches: number | string, hop_time:
  *   number }>} given
  */
-function run({ input, numbers }) {
+function run({ input }) {
   const stages = Number(input.pipeline_stages),
     many = Number(input.micro_batches),
     hop = input.hop_time;
@@ -35,8 +35,6 @@ function run({ input, numbers }) {
     bars,
     utilisation: clean(played.utilisation),
     latency: clean(played.latency),
-    closedUtilisation: clean(numbers.utilisation),
-    closedLatency: clean(numbers.latency),
   };
 }
 
@@ -90,16 +88,8 @@ const percent = (x) => formatValue(x, "%");
  * @returns {ReadoutText[]}
  */
 const readouts = (v) => [
-  [
-    "Stages work, in the long run",
-    percent(v.utilisation),
-    `by the formula ${percent(v.closedUtilisation)}`,
-  ],
-  [
-    "From token to token, in work of one stage",
-    plain(v.latency),
-    `by the formula ${plain(v.closedLatency)}`,
-  ],
+  ["Stages busy", percent(v.utilisation), ""],
+  ["Time per token (unit: work of one stage)", plain(v.latency), ""],
 ];
 
 /** @param {View} v */
