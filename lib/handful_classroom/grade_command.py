@@ -107,6 +107,12 @@ def _add_grade(command) -> None:
         help="take these submissions alone: forget whoever was graded here before and is not among "
         "them",
     )
+    parser.add_argument(
+        "--newcomers",
+        action="store_true",
+        help="grade whoever is not on the roster or, without one, was not graded here before, even "
+        "where they are half of those who hand in, or more",
+    )
 
 
 def _grade(options) -> None:
@@ -133,19 +139,21 @@ def _grade(options) -> None:
         class_lists.together(folder, Path(options.roster), roster.students)
     graded = _graded(options, assignment, folder, roster, secret, limits, earlier)
     reported, unwritten = _reports(folder, assignment, options.roster)
+    first = _strangers(graded, roster)
     notes = [
         *unread,
         *roster_notes,
         *_another_source(assignment, *before),
         *([roster.says] if roster and options.roster else []),
-        *_strangers(graded, roster),
         *_notes(graded),
         *_unsigned(folder),
         *reported,
     ]
     if options.json:
-        cli.print_json(_as_json(graded, assignment, folder, notes))
+        cli.print_json(_as_json(graded, assignment, folder, [*first, *notes]))
     else:
+        for line in first:
+            print(line, file=sys.stderr)
         _print_graded(graded, folder, notes)
     if roster_file and options.roster:
         _keep_roster(folder, roster_file)
@@ -209,35 +217,35 @@ def _students_before(folder: Path) -> list[dict]:
         return []
 
 
-def _refuse_strangers(submissions: Iterable, before: set[str], roster: str) -> None:
-    """Raise SubmissionError where several hand in who are nobody on the roster, as most do.
+def _refuse_newcomers(submissions: Iterable, before: set[str], roster: str, folder: Path) -> None:
+    """Raise SubmissionError where two or more who hand in, and half of all or more, are new.
 
-    Where nobody was graded `before`, it takes all of them.  The file of one student alone may have
-    any name, and who was graded before may hand in again.
+    New is who is not on the `roster` or, where that is "", was not graded `before`.  The file of
+    one student alone may have any name, and who was graded before may hand in again.
     """
     from .grading.roster import STRANGER
     from .grading.submissions import SubmissionError
 
-    strangers, known = [], 0
+    new, known = [], 0
     for one in submissions:
-        if STRANGER in one.notice and one.student not in before:
-            strangers.append(one.student)
+        if one.student not in before and (STRANGER in one.notice or not roster):
+            new.append(one.student)
         elif one.data is not None or one.refused:  # somebody's of the roster, or in doubt
             known += 1
-            if not before:
-                return
-    if len(strangers) < 2 or known >= len(strangers):
+    if len(new) < 2 or known > len(new):
         return
-    if before:
-        raise SubmissionError(
-            f"{len(strangers):,} of the {len(strangers) + known:,} who handed in, such as "
-            f"{strangers[0]}, are not on {roster}; nothing was done.  For another section name "
-            "another folder with -o; if this class has a new list, name that with --roster."
-        )
+    where = f"on {roster}" if roster else f"among those who were graded in {folder} before"
+    who = (
+        f"{len(new):,} of the {len(new) + known:,} who handed in, such as {new[0]}, are not"
+        if known
+        else f"None of the {len(new):,} who handed in, such as {new[0]}, is"
+    )
+    lost = ", but leaves out of the files for Canvas and Moodle whoever is on no list"
     raise SubmissionError(
-        f"None of the {len(strangers):,} who handed in, such as {strangers[0]}, is on {roster}; "
-        "nothing was done.  Give the list of this class, best as the platform that collected "
-        "the files exports it."
+        f"{who} {where}; nothing was done.  "
+        f"{'For another class or section name another folder with -o; if' if before else 'If'} "
+        "they are of this class, give its list with --roster, best as the platform that collected "
+        f"the files exports it; --newcomers grades them all the same{lost if roster else ''}."
     )
 
 
@@ -253,8 +261,10 @@ def _strangers(graded, roster) -> list[str]:
     for who in graded.strangers:
         near = alike(who, roster.students, 1)
         told.append(f"{who} ({near[0]}?)" if near else who)
+    are, grades = ("is", "This grade is") if len(told) == 1 else ("are", "Their grades are")
     return [
-        f"{len(told)} {'is' if len(told) == 1 else 'are'} nobody on the roster: {few(told, 10)}.  "
+        f"{len(told)} {are} nobody on the roster: {few(told, 10)}.  "
+        f"{grades} in grades.csv, and in no file for Canvas or Moodle.  "
         "Give a file the name of whose it is, such as "
         f"{roster.students[0] if roster.students else 'ada'}.ipynb, and grade it again.  "
         "To remove who is of another class, grade all files of this class, and no others, with "
@@ -283,13 +293,13 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
     before = {one["student"] for one in _students_before(folder)}
     again = bool(before) and not options.alone
     with submissions.opened(options.submissions, assignment.name, roster) as found:
-        if roster:
-            anew = options.roster and options.alone  # another class in the place of the old one
-            named = options.roster or "the roster that was given before"
-            _refuse_strangers((read() for read in found), set() if anew else before, named)
+        anew = options.alone and (options.roster or not roster)  # in the place of the old class
+        if (roster or (before and not anew)) and not options.newcomers:
+            named = (options.roster or "the roster that was given before") if roster else ""
+            _refuse_newcomers((read() for read in found), set() if anew else before, named, folder)
         grade.refuse_another(assignment, (read() for read in found))
         try:
-            with Progress("Graded", "", len(found)) as show:
+            with Progress("Went through" if again else "Graded", "", len(found)) as show:
                 return grade.run(
                     assignment,
                     (read() for read in found),
@@ -343,6 +353,7 @@ def _as_json(graded, assignment, folder: Path, notes: list[str]) -> dict:
         "edition": assignment.edition,
         "submissions": sum(graded.statuses.values()),
         "before": graded.before,
+        "new": graded.new,
         "statuses": dict(graded.statuses),
         "faults": graded.faults,
         "claims": graded.claims,
@@ -361,10 +372,27 @@ def _print_graded(graded, folder: Path, notes: list[str]) -> None:
         for status in reversed(grade.STATUSES)
         if graded.statuses[status]
     ]
+    if graded.before or graded.kept:  # the counts are not those of what was graded now
+        print(f"{_new(graded)}\n\nThe whole class:")
     cli.print_columns(rows or [("submissions", "0")])
     print(f"\nResults are in {folder}.")
     for line in notes:
         print(line, file=sys.stderr)
+
+
+def _new(graded) -> str:
+    """Return who was graded now and not left as before, in a sentence.
+
+    >>> from types import SimpleNamespace as Graded
+    >>> _new(Graded(new={"dan": "wrong"}, newcomers=[], statuses=Counter(ok=27, wrong=1)))
+    'Graded now: 1 of 28, dan (wrong).'
+    """
+    from .tables import few
+
+    if not graded.new:
+        return "Nothing was new: all is as it was graded before."
+    told = few([f"{student} ({status})" for student, status in graded.new.items()])
+    return f"Graded now: {len(graded.new):,} of {sum(graded.statuses.values()):,}, {told}."
 
 
 def _earlier(assignment, paths: list[str]) -> tuple[list[str], list[str]]:
@@ -422,6 +450,12 @@ def _notes(graded) -> list[str]:
         else f"{graded.before:,} were graded before and left as they are."
     )
     notes = [before] if graded.before else []
+    if graded.newcomers:
+        notes.append(
+            f"{len(graded.newcomers):,} had no result here before: {few(graded.newcomers)}."
+            + "  To take a second section out again, grade all files of the first, and no others, "
+            "with --alone." * (len(graded.newcomers) > 1)
+        )
     if graded.kept:
         notes.append(
             f"{len(graded.kept):,} who handed in before, and of whom nothing is among these "

@@ -540,8 +540,9 @@ class Graded:
     """The outcome of a class.
 
     It has how many results have each status, how many were graded before, the faults of the grader
-    by student, the ids that several notebooks claim, who is kept from an earlier grading, and who
-    is nobody on the roster.
+    by student, the ids that several notebooks claim, who is kept from an earlier grading, who is
+    nobody on the roster, the status of whoever handed in and was graded now, and who of a class
+    without a roster had no result before.
     """
 
     statuses: Counter
@@ -550,6 +551,8 @@ class Graded:
     claims: dict[str, list[str]]
     kept: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
+    new: dict[str, str] = field(default_factory=dict)
+    newcomers: list[str] = field(default_factory=list)
 
 
 class People:
@@ -669,6 +672,8 @@ def run(
                     register.graded.faults[one.student] = came.says
                 results.put(under, store.signed(result, secret))
                 register.note(made, result, under)
+                if result["submission"]:
+                    register.graded.new[one.student] = result["status"]
             complete = True
         finally:
             found.close()
@@ -677,6 +682,8 @@ def run(
             if complete:
                 listed = register.with_earlier(listed, earlier_class, results.get, roster)
             graded.claims = register.people.claimed_twice()
+            if earlier_class and not roster:
+                graded.newcomers = [one for one in graded.new if one not in earlier_class]
             if complete or register.kept:
                 results.finish(
                     assignment.name,

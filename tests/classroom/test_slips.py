@@ -1,0 +1,113 @@
+"""Tests of what a teacher may get wrong in a hurry: none of it may cost anybody a grade unseen."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from handful import cli
+from handful_classroom.grading import store
+
+
+@pytest.fixture
+def graded(tmp_path, capsys):
+    """Return a function that grades files of the students named, none of which is a notebook.
+
+    Nothing runs then; it returns the exit code and what was said on both streams.
+    """
+
+    def run(names: str, *more: str) -> tuple[int, str, str]:
+        some = tmp_path / f"class of {names}"
+        some.mkdir(exist_ok=True)
+        for name in names.split():
+            (some / f"{name}.ipynb").write_text("{}")
+        asked = ["assign", "grade", str(some), "--assignment", "roofline", "--jobs", "1"]
+        code = cli.main([*asked, "-o", str(tmp_path / "results"), *more])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def students(folder: Path) -> list[str]:
+    return [one["student"] for one in store.results(folder / "results")]
+
+
+def of_canvas(folder: Path) -> list[str]:
+    with open(folder / "results" / "lms" / "canvas.csv", newline="") as file:
+        return [row["Student"] for row in csv.DictReader(file)][1:]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_roster_that_names_half_of_the_class_is_refused_until_newcomers_are_let_in(
+    tmp_path, graded, again
+):
+    roster = tmp_path / "class.csv"
+    roster.write_text("student\nada\nbob\neve\n")
+    named = ("--roster", str(roster))
+    if again:
+        assert graded("ada bob", *named)[0] == 0
+    for names, said in (
+        ("ada bob yves zoe", "2 of the 4 who handed in, such as yves, are not on"),
+        ("ada yves zoe", "2 of the 3 who handed in, such as yves, are not on"),
+    ):
+        code, out, err = graded(names, *named)
+        assert code == 2 and said in err and "nothing was done" in err and not out
+        assert "--newcomers grades them all the same" in err
+        assert (tmp_path / "results").exists() == again  # nothing was written
+    if again:
+        assert students(tmp_path) == ["ada", "bob", "eve"]
+    code, out, err = graded("ada bob yves zoe", *named, "--newcomers")
+    assert code == 0 and students(tmp_path) == ["ada", "bob", "eve", "yves", "zoe"]
+    # It is the first that is said after grading, and says where their grades are.
+    first = next(line for line in err.splitlines() if not line.startswith(("Went", "Graded")))
+    assert first.startswith(
+        "2 are nobody on the roster: yves, zoe.  Their grades are in grades.csv"
+    )
+    assert of_canvas(tmp_path) == ["ada", "bob", "eve"]
+    with open(tmp_path / "results" / "grades.csv", encoding="utf-8-sig", newline="") as file:
+        assert {row["student"] for row in csv.DictReader(file)} == set(
+            ["ada", "bob", "eve", "yves", "zoe"]
+        )
+    assert graded("ada bob yves zoe", *named)[0] == 0  # who was let in is known from now on
+
+
+def test_a_roster_that_lacks_a_few_is_taken(tmp_path, graded):
+    roster = tmp_path / "class.csv"
+    roster.write_text("student\nada\nbob\ncyn\n")
+    assert graded("ada bob cyn dan fay", "--roster", str(roster))[0] == 0
+    assert "dan" in students(tmp_path)
+
+
+def test_a_second_section_without_a_roster_joins_no_class_in_silence(tmp_path, graded):
+    assert graded("ada bob cyn")[0] == 0
+    code, _, err = graded("xia yan zoe")
+    assert code == 2 and students(tmp_path) == ["ada", "bob", "cyn"]
+    assert "None of the 3 who handed in, such as xia, is among those who were graded in" in err
+    assert "another folder with -o" in err and "--newcomers" in err
+    assert graded("ada xia")[0] == 0  # one newcomer may come late
+    code, _, err = graded("ada bob cyn xia yan zoe")  # fewer than half are new
+    assert code == 0 and "2 had no result here before: yan, zoe.  To take a second" in err
+    code, _, err = graded("gil hal", "--newcomers")
+    assert code == 0 and "2 had no result here before: gil, hal." in err
+    assert graded("ada bob cyn", "--alone")[0] == 0 and students(tmp_path) == ["ada", "bob", "cyn"]
+    # In the place of the old class, as asked for.
+    assert graded("xia yan zoe", "--alone")[0] == 0 and students(tmp_path) == ["xia", "yan", "zoe"]
+
+
+def test_a_late_file_is_said_to_be_the_one_that_was_graded(tmp_path, graded):
+    roster = tmp_path / "class.csv"
+    roster.write_text("student\nada\nbob\ncyn\n")
+    code, out, _ = graded("ada bob", "--roster", str(roster))
+    assert code == 0 and "The whole class" not in out  # all of it was graded now
+    for names, says in (
+        ("cyn", "Graded now: 1 of 3, cyn (ungradable)."),
+        ("ada bob cyn", "Nothing was new: all is as it was graded before."),
+    ):
+        code, out, err = graded(names)
+        assert code == 0 and out.startswith(f"{says}\n\nThe whole class:\nungradable  3\n")
+        assert "Went through 3 of 3" in err and "Graded 3 of 3" not in err
+    told = json.loads(graded("ada bob cyn", "--again", "--json")[1])
+    assert told["new"] == dict.fromkeys(["ada", "bob", "cyn"], "ungradable")
