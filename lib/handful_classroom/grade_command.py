@@ -118,7 +118,7 @@ def _add_grade(command) -> None:
 def _grade(options) -> None:
     from handful import cli
 
-    from .grading import class_lists, grade, store
+    from .grading import class_lists, grade, grades, store
     from .grading.roster import Roster
     from .release.assignment import assignment as find
 
@@ -139,7 +139,8 @@ def _grade(options) -> None:
         class_lists.together(folder, Path(options.roster), roster.students)
     graded = _graded(options, assignment, folder, roster, secret, limits, earlier)
     reported, unwritten = _reports(folder, assignment, options.roster)
-    first = _strangers(graded, roster)
+    urgent = [note for note in reported if isinstance(note, grades.First)]
+    first = [*urgent, *_strangers(graded, roster)]
     notes = [
         *unread,
         *roster_notes,
@@ -147,7 +148,7 @@ def _grade(options) -> None:
         *([roster.says] if roster and options.roster else []),
         *_notes(graded),
         *_unsigned(folder),
-        *reported,
+        *(note for note in reported if note not in urgent),
     ]
     if options.json:
         cli.print_json(_as_json(graded, assignment, folder, [*first, *notes]))

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from handful import cli
-from handful_classroom.grading import store
+from handful_classroom.grading import grade, store
+from handful_classroom.grading.student_grade import UNTOUCHED
+from handful_classroom.grading.submissions import Submission
+from handful_classroom.release import notebooks
+from handful_classroom.release.assignment import assignments, read_text
+from handful_classroom.sandbox.protocol import Answer, Outcome
+
+ROOFLINE = assignments()["roofline"]
 
 
 @pytest.fixture
@@ -111,3 +118,66 @@ def test_a_late_file_is_said_to_be_the_one_that_was_graded(tmp_path, graded):
         assert "Went through 3 of 3" in err and "Graded 3 of 3" not in err
     told = json.loads(graded("ada bob cyn", "--again", "--json")[1])
     assert told["new"] == dict.fromkeys(["ada", "bob", "cyn"], "ungradable")
+
+
+def notebook(student: str, fill: str = "empty", **more: object) -> bytes:
+    return notebooks.text(notebooks.notebook(ROOFLINE, student, fill) | more).encode()
+
+
+def nothing(cells, asked, given, limits, library) -> Outcome:
+    """Answer in the sandbox's place, as a notebook does in which nothing is filled in."""
+    return Outcome(tuple(Answer("missing", says="It is not there.") for _ in asked))
+
+
+def test_a_class_of_notebooks_as_they_were_handed_out_is_asked_about(tmp_path, capsys):
+    """Of three, two are untouched: ask.  Of five, two are: name them."""
+    solved = json.loads(notebook("cyn", "solution"))
+    written = json.loads(notebook("dan"))
+    for cell in written["cells"]:
+        cell["source"] = "".join(cell["source"]).replace(notebooks.WRITE_HERE, "Because.")
+    # Typed an id and saved, with an outcome beside each cell and an empty cell at the end.
+    saved = json.loads(notebook(""))
+    for cell in saved["cells"]:
+        cell["source"] = "".join(cell["source"]).replace('student = ""', 'student = "bob"')
+        cell["metadata"]["collapsed"] = False
+    saved["cells"].append(notebooks.cell("code", "mine", ""))
+    none = {"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}
+    some = {"ada": json.loads(notebook("ada")), "bob": saved, "cyn": solved}
+    more = some | {"dan": written, "eve": none}
+    asked = "2 of 3 notebooks are as they were handed out, with nothing filled in: was the right"
+    named = "2 of 5 notebooks are as they were handed out, with nothing filled in: ada, bob."
+    for students, says in ((some, asked), (more, named)):
+        given = [Submission(name, "", json.dumps(one).encode()) for name, one in students.items()]
+        grade.run(ROOFLINE, given, tmp_path, jobs=0, ask=nothing)
+        assert cli.main(["assign", "report", str(tmp_path)]) == 0
+        first = capsys.readouterr().out.splitlines()[1]  # below the line that names the class
+        assert first.startswith(f"- {says}"), first
+        assert says in (tmp_path / "report.html").read_text()
+    for student in more:
+        page = (tmp_path / "feedback" / f"{student}.html").read_text()
+        assert page.count("Nothing was filled in") == (student in ("ada", "bob"))
+    assert "Some answers are missing" not in (tmp_path / "feedback" / "ada.html").read_text()
+
+
+def test_notebooks_of_an_earlier_edition_are_known_as_they_were_handed_out(tmp_path):
+    source = grade.source_of(ROOFLINE)
+    assert "# Seconds for each of the three" in source
+    older = source.replace("# Seconds for each of the three", "# The seconds of the three")
+    made = notebooks.notebook(read_text(older, "roofline.md"), "ada")
+    data = notebooks.text(made).encode()
+    for earlier, known in (([older], True), ([], False)):
+        editions = grade.earlier_editions(ROOFLINE, earlier)
+        found = grade.grade_one(ROOFLINE, "ada", data, ask=nothing, earlier=editions)
+        assert (UNTOUCHED in found["notices"]) == known
+
+
+@pytest.mark.sandbox
+def test_the_command_asks_before_anything_else_whether_these_are_the_files(tmp_path, capsys):
+    (tmp_path / "class").mkdir()
+    for student in ("ada", "bob"):
+        (tmp_path / "class" / f"{student}.ipynb").write_bytes(notebook(student))
+    asked = ["assign", "grade", str(tmp_path / "class"), "--assignment", "roofline", "--json"]
+    assert cli.main([*asked, "-o", str(tmp_path / "out")]) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert notes[0].startswith("2 of 2 notebooks are as they were handed out")
+    assert sum("as they were handed out" in note for note in notes) == 1

@@ -34,7 +34,7 @@ from .notebook_reader import Handed, NotebookError, Origin, mark
 from .notebook_reader import read as read_notebook
 from .roster import STRANGER, Roster
 from .scoring import judge, requests, short
-from .student_grade import ANOTHER_EDITION, summary
+from .student_grade import ANOTHER_EDITION, UNTOUCHED, summary
 from .submissions import Submission, SubmissionError, shown
 from .version import library
 from .watchdog import READING_SECONDS, OverlongError, within
@@ -71,11 +71,18 @@ class GradingError(RuntimeError):
 class Released:
     """The released contents that submissions are compared with.
 
-    These are marks of code that need not run, and written answers that nobody filled in.
+    These are marks of code that need not run, written answers that nobody filled in, and marks of
+    code cells with nothing filled in.
     """
 
     code: frozenset[str]
     empty: tuple[tuple[str, str], ...]
+    holes: frozenset[str] = frozenset()
+
+    def untouched(self, handed: Handed) -> bool:
+        """Return whether nothing is filled in: all code and all answers are as they were."""
+        found = {mark(code) for code in handed.cells if code.strip()}
+        return bool(found) and found <= self.holes and not handed.texts
 
 
 @lru_cache(16)
@@ -98,7 +105,11 @@ def released(assignment: Assignment) -> Released:
             }
         )
     ).texts
-    return Released(frozenset(code), tuple(texts.items()))
+    return Released(frozenset(code), tuple(texts.items()), _holes(assignment))
+
+
+def _holes(assignment: Assignment) -> frozenset[str]:
+    return frozenset(mark(cut.empty) for cut in assignment.cuts.values())
 
 
 def earlier_editions(assignment: Assignment, texts: Iterable[str]) -> dict[str, str]:
@@ -115,10 +126,9 @@ def earlier_editions(assignment: Assignment, texts: Iterable[str]) -> dict[str, 
 def _handed_out(assignment: Assignment, earlier: Mapping[str, str]) -> Released:
     """Return what was handed out in any edition that is known."""
     own = released(assignment)
-    explored = {
-        mark(code) for text in earlier.values() for code in _loaded(text, assignment.file).explored
-    }
-    return Released(own.code | explored, own.empty)
+    others = [_loaded(text, assignment.file) for text in earlier.values()]
+    explored = {mark(code) for other in others for code in other.explored}
+    return Released(own.code | explored, own.empty, own.holes.union(*map(_holes, others)))
 
 
 @lru_cache(16)
@@ -287,13 +297,16 @@ def grade_one(
     if data is None:
         return ended("missing", "Nothing was handed in.")
     try:
-        handed = cells(data, handed_out or _handed_out(assignment, earlier))
+        handed_out = handed_out or _handed_out(assignment, earlier)
+        handed = cells(data, handed_out)
     except NotebookError as error:
         return ended("ungradable", f"This could not be graded: {error}")
     if another := _of_another(assignment, handed.origin):
         # Its questions are not there to be answered: points, were it 0, would be no judgement.
         why = f"It is a notebook of the assignment {another!r}, not of {assignment.name!r}."
         return ended("ungradable", f"This could not be graded: {why}")
+    if handed_out.untouched(handed):
+        notices.append(UNTOUCHED)
     owner = handed.drawn_for or own_id or student
     variant = assignment.variant(owner)
     notices += _whose(owner, student, own_id or student, known)

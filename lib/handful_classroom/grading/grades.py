@@ -41,6 +41,10 @@ BRIEF = (
 BRIEF_QUESTION = ("name", "status", "points", "possible", "turn")
 
 
+class First(str):
+    """A note that is said before all else, since it may be about the whole class."""
+
+
 def brief(results: Iterable[Mapping]) -> Iterator[dict]:
     """Yield of each result what the tables of a class need: about a kilobyte.
 
@@ -144,6 +148,7 @@ def write(
     notes += mixed
     notes += _late_notes(grades, adjusted)
     notes += _ungraded(grades)
+    notes = [*_untouched(grades), *notes]
     old = sum(result["edition"] != assignment.edition for result in known)
     if old and not mixed:
         notes.append(
@@ -236,6 +241,23 @@ def _ungraded(grades: Sequence[Grade]) -> list[str]:
             f"one yourself, a row such as {unread[0]},total,to 9 gives it one."
         )
     return notes
+
+
+def _untouched(grades: Sequence[Grade]) -> list[str]:
+    """Return who handed in the notebook as it was handed out, which may be a slip of the teacher's.
+
+    From a half of the class on, it is asked whether these are the right files.
+    """
+    read = [one for one in grades if one.result["questions"]]
+    who = [one.student for one in read if one.untouched]
+    if not who:
+        return []
+    are = "is as it was" if len(who) == 1 else "are as they were"
+    many = f"{len(who):,} of {plural(len(read), 'notebook')}"
+    says = f"{many} {are} handed out, with nothing filled in"
+    if 2 * len(who) < len(read):
+        return [f"{says}: {few(who)}."]
+    return [First(f"{says}: was the right folder downloaded?  ({few(who)})")]
 
 
 def _model_answers(assignment, results: Iterable[Mapping]) -> list[str]:

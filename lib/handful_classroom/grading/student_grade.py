@@ -12,6 +12,7 @@ from .rubric import Line
 from .submissions import says_late
 
 ANOTHER_EDITION = "This notebook is of another edition"  # how a notice begins
+UNTOUCHED = "Nothing was filled in: this notebook is as it was handed out."
 
 
 def summary(total: float, possible: float, waiting: float = 0.0, answers: int = 1) -> str:
@@ -144,6 +145,11 @@ class Grade:
     def handed_in(self) -> bool:
         """Return whether anything was handed in."""
         return bool(self.result["submission"])
+
+    @property
+    def untouched(self) -> bool:
+        """Return whether what was handed in is the notebook as it was handed out."""
+        return UNTOUCHED in self.result["notices"]
 
     @property
     def graded(self) -> bool:

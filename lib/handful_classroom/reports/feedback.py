@@ -15,7 +15,7 @@ from handful.units import plural
 
 from .. import tables
 from ..grading import class_lists
-from ..grading.student_grade import Grade, most, question_points
+from ..grading.student_grade import UNTOUCHED, Grade, most, question_points
 from ..grading.watchdog import READING_SECONDS, OverlongError, within
 from ..html_report import SVG_STYLE, file_name, number, page, shown
 
@@ -143,7 +143,8 @@ def student_page(assignment, grade: Grade, site: str = "", called: str = "") -> 
     result = grade.result
     who = f"{called} ({grade.student})" if called else grade.student
     status = result["status"]
-    says = [OUTCOMES.get(status, "") if grade.handed_in else "", grade.sum_says]
+    outcome = UNTOUCHED if grade.untouched else OUTCOMES.get(status, "")
+    says = [outcome if grade.handed_in else "", grade.sum_says]
     if status == "ungradable" or grade.excused:
         says = [grade.sum_says if not grade.excused else ""]
     parts = [
@@ -155,7 +156,7 @@ def student_page(assignment, grade: Grade, site: str = "", called: str = "") -> 
     parts += [f"<p>{shown(text, 2000)}</p>" for text in dict.fromkeys(filter(None, says))]
     if changes := _changes(grade):
         parts.append(changes)
-    if told := grade.notices:
+    if told := [text for text in grade.notices if text not in says]:
         notices = "".join(f"<li>{shown(text, 2000)}</li>" for text in told)
         parts.append(f'<div class="card wait"><h3>To know</h3><ul>{notices}</ul></div>')
     if result["questions"]:
