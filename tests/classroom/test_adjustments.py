@@ -488,6 +488,24 @@ def test_two_systems_are_served_at_once_and_stay_so(tmp_path):
     assert "2 of 5 students are not in Moodle's list, by any id that both lists have: cyn" in said
 
 
+def test_one_person_has_one_name_whatever_the_lists(tmp_path):
+    """Spell the same names as Canvas and as Moodle do: our pages and tables differ in nothing."""
+    (tmp_path / "gradebook.csv").write_text(CANVAS)
+    (tmp_path / "sheet.csv").write_text(WORKSHEET)
+    said = {}
+    for name, lists in {"a": ["gradebook"], "b": ["gradebook", "sheet"]}.items():
+        for one in lists:
+            notes = written(tmp_path / name, [ADA, CYN], roster=tmp_path / f"{one}.csv")[1]
+        said[name] = next(note for note in notes if "are not among the results" in note)
+        assert {who: row["name"] for who, row in table(tmp_path / name).items()} == {
+            "ada": "Ada L",  # in both lists
+            "cyn": "Cyn C",  # in Canvas' alone
+        }
+        assert "Ada L (ada)" in page(tmp_path / name, "ada")
+        assert '"L, Ada",11' in (tmp_path / name / "lms" / "canvas.csv").read_text()  # as it was
+    assert said["a"] == said["b"] and "Bob B, Dan D, Eve E" in said["a"]
+
+
 @pytest.mark.parametrize("lists", [[], [CANVAS], [WORKSHEET], [CANVAS, WORKSHEET]])
 def test_a_list_without_anybody_of_the_class_is_refused_and_changes_nothing(tmp_path, lists):
     out, some = tmp_path / "out", CLASS
@@ -608,7 +626,7 @@ def test_who_is_on_the_class_list_and_in_no_result_is_named(tmp_path):
     (tmp_path / "gradebook.csv").write_text(CANVAS + '"Z, Zoe",19,S9,zoe,Mo\r\n')
     notes = written(tmp_path, roster=tmp_path / "gradebook.csv")[1]
     assert any("1 student of the class list is not among the results" in one for one in notes)
-    assert any("Z, Zoe" in note and "--roster" in note for note in notes)
+    assert any("Zoe Z" in note and "--roster" in note for note in notes)
 
 
 def test_an_address_is_a_login_only_where_lists_have_no_id_in_common(tmp_path):

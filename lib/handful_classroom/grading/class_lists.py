@@ -6,6 +6,7 @@ student's two rows count as one where an id is the same in both.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -38,6 +39,8 @@ SYSTEMS = {
     "moodle": {"identifier", "id number", "full name"},
 }
 MOST_IDS = 100_000
+# What stands behind a comma at the end of a name, and is no first name.
+_SUFFIX = re.compile(r"(?i:[sj]n?r\.?|senior|junior|esq\.?|ph\.?d\.?|m\.?d\.?)|[IVX]+")
 NAMED = "this list"  # marks rows of the list that is named
 TEST_STUDENT = "Student, Test"  # of each Canvas course
 
@@ -240,17 +243,33 @@ def other_names(listed: Mapping[str, Mapping[str, str]], students: Iterable[str]
 
 
 def full_name(row: Mapping[str, str]) -> str:
-    """Return a student's full name, as a list has it, or "".
+    """Return a student's full name from a list, the first name first, or "".
+
+    Only the files that go back to Canvas and Moodle spell names as these do.
 
     >>> full_name({"student": "Lovelace, Ada", "section": ""}), full_name({"student": "ada"})
-    ('Lovelace, Ada', '')
+    ('Ada Lovelace', '')
     """
     if name := next((row[column] for column in FULL_NAMES if row.get(column)), ""):
-        return name
+        return _first_name_first(name)
     pair = [row.get(column, "") for column in ("first name", "last name")]
     if all(pair):
         return " ".join(pair)
-    return row.get("student", "") if "section" in row else ""
+    return _first_name_first(row.get("student", "")) if "section" in row else ""
+
+
+def _first_name_first(name: str) -> str:
+    """Return a name as it is said, also where it is written with the last name before a comma.
+
+    >>> _first_name_first("Lovelace, Ada"), _first_name_first("King, Martin Luther, Jr.")
+    ('Ada Lovelace', 'Martin Luther King, Jr.')
+    >>> _first_name_first("Martin Luther King, Jr."), _first_name_first("Ada Lovelace")
+    ('Martin Luther King, Jr.', 'Ada Lovelace')
+    """
+    last, *rest = (part.strip() for part in name.split(",", 2))
+    if not all([last, *rest]) or not rest or _SUFFIX.fullmatch(rest[0]):
+        return name
+    return ", ".join([f"{rest[0]} {last}", *rest[1:]])
 
 
 def listed_as(listed: Mapping[str, Mapping[str, str]], student: str) -> Mapping[str, str] | None:

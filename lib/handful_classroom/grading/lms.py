@@ -135,7 +135,7 @@ def canvas(
         row = listed_as(listed, grade.student) or {}
         who = [row.get(column.casefold(), "") for column in CANVAS]
         if not any(who[1:4]):  # a list that is none of Canvas'
-            who = [row.get("name") or grade.student, "", "", grade.student, ""]
+            who = [class_lists.full_name(row) or grade.student, "", "", grade.student, ""]
         rows.append([*map(tables.one_line, who), _mark(grade, partial, "", "EX")])
     return tables.as_csv(head, rows)
 
