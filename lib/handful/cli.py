@@ -152,12 +152,13 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         epilog: str = "",
         within: Any = commands,
         programs: bool = True,
+        exits: str = EXITS,
     ) -> _Parser:
         made: _Parser = within.add_parser(
             name,
             help=about,
             description=f"{about[0].upper()}{about[1:]}.",
-            epilog=f"{epilog}\n{EXITS}".strip(),
+            epilog=f"{epilog}\n{exits}".strip(),
         )
         if programs:
             made.add_argument("--json", action="store_true", help="JSON for programs, in SI units")
@@ -202,12 +203,17 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def group(command: AddCommand, name: str, about: str, epilog: str = "") -> AddCommand:
-    """Add a command that has commands of its own, and return the function that adds one to it."""
-    made = command(name, None, about, epilog, programs=False)
+def group(
+    command: AddCommand, name: str, about: str, epilog: str = "", exits: str = EXITS
+) -> AddCommand:
+    """Add a command that has commands of its own, and return the function that adds one to it.
+
+    `exits` says at the end of each one's help what the exit codes mean.
+    """
+    made = command(name, None, about, epilog, programs=False, exits=exits)
     made.set_defaults(run=lambda options: made.print_help())
     return functools.partial(
-        command, within=made.add_subparsers(metavar="COMMAND", title="commands")
+        command, within=made.add_subparsers(metavar="COMMAND", title="commands"), exits=exits
     )
 
 

@@ -121,6 +121,7 @@ def _grade(options) -> None:
     from .grading import class_lists, grade, grades, store
     from .grading.roster import Roster
     from .release.assignment import assignment as find
+    from .tables import TableError
 
     assignment = find(options.assignment)
     if options.jobs is not None and options.jobs < 1:
@@ -159,7 +160,7 @@ def _grade(options) -> None:
     if roster_file and options.roster:
         _keep_roster(folder, roster_file)
     if unwritten:
-        raise grade.GradingError(unwritten)
+        raise TableError(unwritten)
     if graded.faults:
         raise grade.GradingError(
             f"{len(graded.faults)} of {sum(graded.statuses.values()):,} could not be graded "
@@ -171,7 +172,7 @@ def _grade(options) -> None:
 def _edition_before(folder: Path, assignment, back: bool) -> tuple[str, str]:
     """Return the edition that a folder's results were graded by, and its file; "" for none.
 
-    Raises StoreError where they are results of another assignment, or by an edition that came
+    Raises GivenError where they are results of another assignment, or by an edition that came
     after this one, unless `back`.
     """
     from .grading import store
@@ -181,13 +182,13 @@ def _edition_before(folder: Path, assignment, back: bool) -> tuple[str, str]:
     except store.StoreError:
         return "", ""
     if found.get("assignment") != assignment.name:
-        raise store.StoreError(
+        raise store.GivenError(
             f"{folder} holds results of {found.get('assignment')!r}, and {assignment.file} is "
             f"{assignment.name!r}, as an assignment is called by its file: give a copy of the "
             f"source the name {found.get('assignment')}.md, or name another folder with -o."
         )
     if assignment.edition in found.get("past", []) and not back:
-        raise store.StoreError(
+        raise store.GivenError(
             f"{folder} was graded by {assignment.file} (edition {assignment.edition}) before, and "
             f"since then by {found.get('file') or 'another source'} (edition "
             f"{found.get('edition')}): name that one, or go back to the older with --back."

@@ -114,7 +114,7 @@ def _report(options) -> None:
         options.source or (kept if Path(kept).is_file() else "") or about["assignment"]
     )
     if assignment.name != about["assignment"]:
-        raise store.StoreError(
+        raise store.GivenError(
             f"{folder} holds results of {about['assignment']!r}, and {options.source} is "
             f"{assignment.name!r}."
         )

@@ -1203,8 +1203,8 @@ def test_the_command_answers_a_mistake_in_one_sentence(graded, tmp_path, capsys)
     fill(graded, lambda row: row.update(points="many"))
     for arguments, code, said in [
         ([str(graded)], 2, "rubric.csv, row 2, column points: 'many' is no number"),
-        ([str(tmp_path / "none")], 1, "holds no graded class"),
-        ([str(graded), "--source", "balance"], 1, "holds results of 'roofline'")
+        ([str(tmp_path / "none")], 2, "holds no graded class"),
+        ([str(graded), "--source", "balance"], 2, "holds results of 'roofline'")
         if "balance" in assignments()
         else ([str(graded), "--source", "roofl"], 2, "There is no assignment"),
         ([str(graded), "--class-list", str(tmp_path / "none.csv")], 2, "none.csv cannot be read"),

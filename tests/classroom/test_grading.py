@@ -283,7 +283,7 @@ def test_results_are_signed_and_a_change_is_noticed(tmp_path, capsys):
         (one / f"{name}.ipynb").write_bytes(hand(name))
     key, out = tmp_path / "key", tmp_path / "out"
     assert run("key", key) == 0 and key.stat().st_mode & 0o777 == 0o600
-    assert run("key", key) == 1 and "is there already" in capsys.readouterr().err
+    assert run("key", key) == 2 and "is there already" in capsys.readouterr().err
     assert (
         run("grade", one, "--assignment", "roofline", "-o", out, "--key", key, "--jobs", "1") == 0
     )
@@ -316,7 +316,7 @@ def test_results_are_signed_and_a_change_is_noticed(tmp_path, capsys):
     )
     (tmp_path / "bad").write_text("not a key")
     assert (
-        run("verify", out, "--key", tmp_path / "bad") == 1
+        run("verify", out, "--key", tmp_path / "bad") == 2
         and "is no key" in capsys.readouterr().err
     )
 
@@ -362,8 +362,8 @@ def test_the_command_tells_what_it_did(tmp_path, capsys):
         (("grade", ".", "--assignment", "roofline", "--jobs", "0"), 2, "1 or more"),
         (("grade", ".", "--assignment", "roofline", "--limits", "x=1"), 2, "no limit 'x'"),
         (("grade", ".", "--assignment", "roofline", "--limits", "call_seconds=-1"), 2, "above 0"),
-        (("grade", ".", "--assignment", "roofline", "--key", "nokey"), 1, "nokey cannot be read"),
-        (("verify", ".", "--key", "nokey"), 1, "nokey"),
+        (("grade", ".", "--assignment", "roofline", "--key", "nokey"), 2, "nokey cannot be read"),
+        (("verify", ".", "--key", "nokey"), 2, "nokey"),
         (
             ("grade", ".", "--assignment", "roofline", "--limits", "call_seconds=x"),
             2,

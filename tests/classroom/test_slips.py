@@ -181,3 +181,47 @@ def test_the_command_asks_before_anything_else_whether_these_are_the_files(tmp_p
     notes = json.loads(capsys.readouterr().out)["notes"]
     assert notes[0].startswith("2 of 2 notebooks are as they were handed out")
     assert sum("as they were handed out" in note for note in notes) == 1
+
+
+# Exit codes
+
+
+@pytest.mark.parametrize("name", ["list", "build", "check", "export", "grade", "verify", "key"])
+def test_each_command_says_what_its_exit_codes_mean(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["assign", name, "--help"])
+    assert ended.value.code == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.count("Exit codes:") == 1 and "1 not done, or not for everybody" in said
+    assert "2 something that was given is wrong" in said
+
+
+def test_what_is_given_wrongly_ends_with_two_and_what_goes_wrong_with_one(tmp_path, graded, capsys):
+    assert graded("ada bob")[0] == 0
+    out, key = tmp_path / "results", tmp_path / "key"
+
+    def ends(*words) -> int:
+        return cli.main(["assign", *map(str, words)])
+
+    assert ends("report", out) == 0 and ends("key", key) == 0
+    # Given wrongly: the same, whichever command reads it.
+    (out / "adjustments.csv").write_text("student,question,points,reason\nzoe,total,1,\n")
+    code, _, err = graded("ada bob")
+    assert code == 2 and "'zoe' is no student" in err
+    assert ends("report", out) == 2
+    (out / "adjustments.csv").unlink()
+    (tmp_path / "a file").write_text("")
+    assert ends("key", key) == 2  # it is there already
+    assert ends("verify", out, "--key", tmp_path / "none") == 2
+    assert ends("verify", tmp_path, "--key", key) == ends("report", tmp_path) == 2  # no class
+    assert graded("ada bob", "-o", str(tmp_path / "a file" / "x"))[0] == 2
+    assert ends("report", out, "--source", "balance") == 2  # of another assignment
+    # Nothing given is wrong.
+    capsys.readouterr()
+    assert ends("verify", out, "--key", key) == 1  # not signed
+    assert "2 cannot be trusted" in capsys.readouterr().err
+    with store.opened(out):
+        code, _, err = graded("ada bob")
+        assert code == 1 and "Another grading" in err
+    (out / "class.json").write_text("{")
+    assert ends("report", out) == 1 and "is damaged" in capsys.readouterr().err

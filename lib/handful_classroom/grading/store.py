@@ -32,7 +32,7 @@ LARGEST = 4_000_000  # bytes of one result
 
 
 class StoreError(RuntimeError):
-    """A reason why a results folder cannot be read or written, in one sentence."""
+    """A reason why a results folder cannot be read or written now, in one sentence."""
 
     exit_code = 1
 
@@ -55,6 +55,12 @@ def key(*parts) -> str:
     return hashlib.sha256(canonical(parts)).hexdigest()
 
 
+class GivenError(StoreError):
+    """A reason why a folder or a key that was named is not one that can be taken."""
+
+    exit_code = 2
+
+
 # Signatures
 
 
@@ -66,12 +72,12 @@ def make_key(path: str | Path) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise StoreError(
+        raise GivenError(
             f"{path} is there already; a key that results were signed with is worth keeping, so "
             "name another file."
         ) from None
     except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}.") from None
+        raise GivenError(f"{path} cannot be written: {error.strerror}.") from None
     with os.fdopen(handle, "w") as file:
         file.write(secrets.token_hex(32) + "\n")
 
@@ -82,11 +88,11 @@ def read_key(path: str | Path) -> bytes:
         text = Path(path).read_bytes()[:200].strip()
         secret = bytes.fromhex(text.decode("ascii"))
     except OSError as error:
-        raise StoreError(f"The key {path} cannot be read: {error.strerror}.") from None
+        raise GivenError(f"The key {path} cannot be read: {error.strerror}.") from None
     except ValueError:
         secret = b""
     if len(secret) != 32:
-        raise StoreError(f"{path} is no key; 'handful assign key FILE' makes one.")
+        raise GivenError(f"{path} is no key; 'handful assign key FILE' makes one.")
     return secret
 
 
@@ -173,7 +179,7 @@ def opened(folder: str | Path):
         (folder / "results").mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StoreError(
+        raise GivenError(
             f"The results folder {folder} cannot be written: {error.strerror}."
         ) from None
     try:
@@ -239,7 +245,7 @@ def overview(folder: str | Path) -> dict:
     try:
         found = json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise StoreError(
+        raise GivenError(
             f"{folder} holds no graded class; 'handful assign grade SUBMISSIONS --assignment NAME "
             f"-o {folder}' makes one."
         ) from None
