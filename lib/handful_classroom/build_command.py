@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from handful.cli import MissingError
+from handful.cli import MissingError, UsageError
 from handful.units import plural
 from handful_study.command import needing
 
@@ -76,6 +76,12 @@ def add(command) -> None:
         default=50,
         metavar="N",
         help="how many of the 200 sets of inputs; 50 by default",
+    )
+    checked.add_argument(
+        "--results",
+        metavar="FOLDER",
+        help="a class graded before the source was mended, in whose adjustments.csv rows are named "
+        "that no longer fit; NAME-results by default, where that is there",
     )
     sent.add_argument("--format", required=True, choices=["nbgrader", "gradescope"])
 
@@ -223,6 +229,8 @@ def _check(options) -> None:
     from .release.assignment import assignment, assignments
     from .release.validate_assignment import carried, left_behind, mistakes
 
+    if options.results and options.name == "all":
+        raise UsageError("--results is a class of one assignment: name that, and not all.")
     if not 1 <= options.variants <= VARIANTS:
         raise ExportError(f"1 to {VARIANTS} variants can be checked; got {options.variants}.")
     found = list(assignments().values()) if options.name == "all" else [assignment(options.name)]
@@ -234,7 +242,7 @@ def _check(options) -> None:
             partial(count, total=options.variants, what=f"variants of {one.name}"),
         )
         former = assignments().get(one.name, one)  # of which this may be a mended copy
-        for note in [*carried(one, 0), *left_behind(one, former)]:
+        for note in [*carried(one, 0), *left_behind(one, former), *_unfit(one, options.results)]:
             say(f"Note: {one.name}: {note}")
     for says in wrong:
         print(says)
@@ -246,6 +254,23 @@ def _check(options) -> None:
         f"{', '.join(one.name for one in found)}: solutions are right and known mistakes wrong, "
         "each in its own way."
     )
+
+
+def _unfit(assignment, named: str | None) -> list[str]:
+    """Return which adjustments of a graded class no longer fit, in a sentence each."""
+    from .grading import adjustments, store
+
+    folder = Path(named or f"{assignment.name}-results")
+    if not named and not (folder / "class.json").exists():
+        return []
+    about = store.overview(folder)
+    if about["assignment"] == assignment.name:
+        return adjustments.unfit(folder, assignment, store.results(folder))
+    if named:
+        raise store.GivenError(
+            f"{folder} holds results of {about['assignment']!r}, not of {assignment.name!r}."
+        )
+    return []
 
 
 def _export(options) -> None:

@@ -183,6 +183,58 @@ def test_the_command_asks_before_anything_else_whether_these_are_the_files(tmp_p
     assert sum("as they were handed out" in note for note in notes) == 1
 
 
+def test_a_check_names_the_adjustments_that_no_longer_fit(tmp_path, capsys, monkeypatch):
+    """Make weight_bytes worth 3 points, not 4."""
+    monkeypatch.chdir(tmp_path)
+    solved = [Submission(one, "", notebook(one, "solution")) for one in ("ada", "bob")]
+    grade.run(ROOFLINE, solved, tmp_path / "roofline-results", jobs=0, ask=nothing)
+    rows = [
+        "ada,weight_bytes,to 4,",  # 2: more than there are now
+        "bob,weight_bytes,to 3,",  # 3: all of them now, and it was not
+        "*,weight_bytes,to 0,",  # 4: nothing then and now
+        "*,weight_bytes,excused,",  # 5
+        "ada,times,1,",  # 6: as it was
+        "bob,total,-1,",  # 7: of another total
+        "*,late,10% a day,",  # 8
+        "*,missing,to 0,",  # 9
+        "ada,no_such,1,",  # 10
+    ]
+    table = tmp_path / "roofline-results" / "adjustments.csv"
+    table.write_text("\n".join(["student,question,points,reason", *rows]))
+    source = grade.source_of(ROOFLINE)
+    mended = tmp_path / "mended" / "roofline.md"
+    mended.parent.mkdir()
+
+    def noted(*words: str) -> list[str]:
+        assert cli.main(["assign", "check", *words, "--variants", "1"]) == 0
+        lines = capsys.readouterr().err.splitlines()
+        return [line.partition("adjustments.csv, ")[2] for line in lines if "adjustments" in line]
+
+    head, _, tail = source.rpartition("points: 4\n")  # those of weight_bytes
+    mended.write_text(f"{head}points: 3\n{tail}")
+    assert ROOFLINE.questions["weight_bytes"].points == 4
+    assert read_text(mended.read_text(), str(mended)).questions["weight_bytes"].points == 3
+    notes = noted(str(mended))
+    assert [note.partition(":")[0].partition(",")[0] for note in notes] == [
+        "row 2",
+        "row 3",
+        "row 7",
+        "row 10",
+    ]
+    assert "'to 4' is not within 0 to 3" in notes[0]
+    assert "'to 3' is about weight_bytes, which had 4 points and has 3 now" in notes[1]
+    assert "'-1' is about total, which had 26 points and has 25 now" in notes[2]
+    assert "'no_such' is no question" in notes[3]
+    # By the source that it was graded by, only what can never be read is named.
+    assert [note[:6] for note in noted("roofline")] == ["row 10"]
+    # Elsewhere the folder has to be named, and has to be one of this assignment.
+    (tmp_path / "roofline-results").rename(tmp_path / "spring")
+    assert noted(str(mended)) == [] and noted(str(mended), "--results", "spring") == notes
+    for words in (("balance", "--results", "spring"), ("roofline", "--results", "mended")):
+        assert cli.main(["assign", "check", *words, "--variants", "1"]) == 2
+    assert cli.main(["assign", "check", "all", "--results", "spring"]) == 2
+
+
 # Exit codes
 
 

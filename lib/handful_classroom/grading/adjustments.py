@@ -305,7 +305,7 @@ def read(
     table = _Table(assignment, known)
     wrong: list[str] = []
     unknown, named = [], set()
-    for row in tables.read(path, HEAD)[0]:
+    for row in _rows(path):
         named |= {row["student"].strip()} - {"", EVERYBODY}
         try:
             table.add(row)
@@ -328,6 +328,64 @@ def read(
         table.late,
         table.extensions,
         table.missing,
+    )
+
+
+def unfit(folder: Path, assignment, results: Iterable[Mapping]) -> list[str]:
+    """Return which rows no longer fit an assignment that was mended, in a sentence each.
+
+    These are rows that cannot be understood any more, and rows of points about a question, or a
+    total, that is worth more or less than it was.
+
+    Parameters
+    ----------
+    folder : Path
+        Where results/ is.
+    assignment
+        The mended assignment.
+    results : iterable of mappings
+        Those of the class as last graded, which say what each question was worth.
+
+    Raises
+    ------
+    TableError
+        Where the file is no table.
+    """
+    path = folder / NAME
+    if not path.exists():
+        return []
+    graded = (one["questions"] for one in results if one["edition"] != assignment.edition)
+    parts: Iterable[Mapping] = next(filter(None, graded), ())
+    before = {part["name"]: float(part["possible"]) for part in parts}
+    now = {name: float(one.points) for name, one in assignment.questions.items()}
+    now[TOTAL] = sum(now.values())
+    if before:
+        before[TOTAL] = sum(before.values())
+    return list(filter(None, (_unfit(row, assignment, before, now) for row in _rows(path))))
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    return tables.read(path, HEAD)[0]
+
+
+def _unfit(
+    row: Mapping[str, str], assignment, before: Mapping[str, float], now: Mapping[str, float]
+) -> str:
+    """Return why a row no longer fits, "" where it does."""
+    where, about = f"{NAME}, row {row['']}", row["question"].strip().lower()
+    if about in (LATE, EXTENSION):  # their points are those of the class, whatever a question's
+        return ""
+    student = row["student"].strip()
+    try:
+        change = (_missing if about == MISSING else _change)(row, student, assignment, where)
+    except tables.TableError as error:
+        return str(error)
+    was, worth = before.get(change.question), now[change.question]
+    if was in (None, worth) or not change.points:  # nothing stays nothing
+        return ""
+    return (
+        f"{where}: {row['points'].strip()!r} is about {change.question}, which had {number(was)} "
+        f"points and has {number(worth)} now; is it still what you mean?"
     )
 
 
