@@ -77,7 +77,7 @@ def _add_similar(command) -> None:
     parser.add_argument(
         "--roster",
         metavar="FILE",
-        help="a CSV file of the class, whose names replace those of the files",
+        help="the class as CSV, as for 'handful assign grade': its ids replace the files' names",
     )
     parser.add_argument(
         "--share",

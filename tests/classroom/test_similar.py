@@ -719,6 +719,22 @@ def test_the_command_finds_the_copy_among_the_book_s_own_notebooks(tmp_path, cap
     again = ["assign", "similar", str(folder), "--assignment", "roofline", "-o", str(page)]
     assert cli.main(again) == 0
     assert "3 compared, 1 with too little of their own, 1 pair from" in capsys.readouterr().out
+    # In a download of Canvas, a roster has the ids; without one, files have other names.
+    (folder / "ada.ipynb").rename(folder / "lovelaceada_12_67_roofline.ipynb")
+    (folder / "ben.ipynb").rename(folder / "byronben_13_68_roofline.ipynb")
+    (folder / "cy.ipynb").rename(folder / "youngcy_14_69_roofline.ipynb")
+    (folder / "di.ipynb").rename(folder / "dudi_15_70_roofline.ipynb")
+    roster = tmp_path / "gradebook.csv"
+    roster.write_text(
+        'Student,ID,SIS Login ID,Section\n"Lovelace, Ada",12,ada,Mo\n"Byron, Ben",13,ben,Mo\n'
+    )
+    for more, pair in (
+        ([], ("byronben_13", "lovelaceada_12")),
+        (["--roster", str(roster)], ("ada", "ben")),
+    ):
+        assert cli.main([*again, "--json", *more]) == 0
+        pairs = json.loads(capsys.readouterr().out)["pairs"]
+        assert [(one["left"], one["right"]) for one in pairs] == [pair]
 
 
 @pytest.mark.parametrize(
