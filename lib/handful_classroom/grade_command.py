@@ -138,7 +138,9 @@ def _grade(options) -> None:
             _refuse_another_class(folder, roster, options.roster)
         # A list that could not be kept afterwards is refused before anything is written.
         class_lists.together(folder, Path(options.roster), roster.students)
+    whole = {one["student"] for one in _students_before(folder, complete=True)}
     graded = _graded(options, assignment, folder, roster, secret, limits, earlier)
+    newcomers = [one for one in graded.new if whole and one not in whole and not roster]
     reported, unwritten = _reports(folder, assignment, options.roster)
     urgent = [note for note in reported if isinstance(note, grades.First)]
     first = [*urgent, *_strangers(graded, roster)]
@@ -148,6 +150,7 @@ def _grade(options) -> None:
         *_another_source(assignment, *before),
         *([roster.says] if roster and options.roster else []),
         *_notes(graded),
+        *([] if options.alone else _newcomers(newcomers)),
         *_unsigned(folder),
         *(note for note in reported if note not in urgent),
     ]
@@ -209,14 +212,18 @@ def _refuse_another_class(folder: Path, roster, named: str) -> None:
         )
 
 
-def _students_before(folder: Path) -> list[dict]:
-    """Return the students whose results a folder holds; none where it holds no class."""
+def _students_before(folder: Path, complete: bool = False) -> list[dict]:
+    """Return the students whose results a folder holds; none where it holds no class.
+
+    With `complete`, none where that grading was stopped either, since this one goes on with it.
+    """
     from .grading import store
 
     try:
-        return store.overview(folder)["students"]
+        found = store.overview(folder)
     except store.StoreError:
         return []
+    return found["students"] if found.get("complete", True) or not complete else []
 
 
 def _refuse_newcomers(submissions: Iterable, before: set[str], roster: str, folder: Path) -> None:
@@ -295,10 +302,13 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
     before = {one["student"] for one in _students_before(folder)}
     again = bool(before) and not options.alone
     with submissions.opened(options.submissions, assignment.name, roster) as found:
-        anew = options.alone and (options.roster or not roster)  # in the place of the old class
-        if (roster or (before and not anew)) and not options.newcomers:
+        # Of a class that was stopped amid its grading, many are new as it goes on.
+        joined = {one["student"] for one in _students_before(folder, complete=not roster)}
+        if options.alone and (options.roster or not roster):  # in the place of the old class
+            joined = set()
+        if (roster or joined) and not options.newcomers:
             named = (options.roster or "the roster that was given before") if roster else ""
-            _refuse_newcomers((read() for read in found), set() if anew else before, named, folder)
+            _refuse_newcomers((read() for read in found), joined, named, folder)
         grade.refuse_another(assignment, (read() for read in found))
         try:
             with Progress("Went through" if again else "Graded", "", len(found)) as show:
@@ -386,7 +396,7 @@ def _new(graded) -> str:
     """Return who was graded now and not left as before, in a sentence.
 
     >>> from types import SimpleNamespace as Graded
-    >>> _new(Graded(new={"dan": "wrong"}, newcomers=[], statuses=Counter(ok=27, wrong=1)))
+    >>> _new(Graded(new={"dan": "wrong"}, statuses=Counter(ok=27, wrong=1)))
     'Graded now: 1 of 28, dan (wrong).'
     """
     from .tables import few
@@ -442,6 +452,19 @@ def _unsigned(folder: Path) -> list[str]:
     ]
 
 
+def _newcomers(who: list[str]) -> list[str]:
+    """Return who joined a class that has no roster."""
+    from .tables import few
+
+    if not who:
+        return []
+    out = (
+        "  To take a second section out again, grade all files of the first, and no others, with "
+        "--alone."
+    ) * (len(who) > 1)
+    return [f"{len(who):,} had no result here before: {few(who)}.{out}"]
+
+
 def _notes(graded) -> list[str]:
     """Return what the teacher should know, in sentences."""
     from .tables import few
@@ -452,12 +475,6 @@ def _notes(graded) -> list[str]:
         else f"{graded.before:,} were graded before and left as they are."
     )
     notes = [before] if graded.before else []
-    if graded.newcomers:
-        notes.append(
-            f"{len(graded.newcomers):,} had no result here before: {few(graded.newcomers)}."
-            + "  To take a second section out again, grade all files of the first, and no others, "
-            "with --alone." * (len(graded.newcomers) > 1)
-        )
     if graded.kept:
         notes.append(
             f"{len(graded.kept):,} who handed in before, and of whom nothing is among these "

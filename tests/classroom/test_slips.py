@@ -104,6 +104,20 @@ def test_a_second_section_without_a_roster_joins_no_class_in_silence(tmp_path, g
     assert graded("xia yan zoe", "--alone")[0] == 0 and students(tmp_path) == ["xia", "yan", "zoe"]
 
 
+def test_a_class_that_was_stopped_goes_on_without_a_roster(tmp_path, graded):
+    assert graded("ada")[0] == 0
+    made = [
+        (one["student"], one["key"]) for one in store.overview(tmp_path / "results")["students"]
+    ]
+    store.Store(tmp_path / "results").finish(
+        "roofline", made, complete=False
+    )  # as Ctrl-C leaves it
+    code, _, err = graded("ada bob cyn dan")
+    assert code == 0 and "no result here before" not in err
+    assert students(tmp_path) == ["ada", "bob", "cyn", "dan"]
+    assert graded("ada eve fay gil")[0] == 2  # now that it is whole
+
+
 def test_a_late_file_is_said_to_be_the_one_that_was_graded(tmp_path, graded):
     roster = tmp_path / "class.csv"
     roster.write_text("student\nada\nbob\ncyn\n")

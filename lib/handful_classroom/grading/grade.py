@@ -554,8 +554,7 @@ class Graded:
 
     It has how many results have each status, how many were graded before, the faults of the grader
     by student, the ids that several notebooks claim, who is kept from an earlier grading, who is
-    nobody on the roster, the status of whoever handed in and was graded now, and who of a class
-    without a roster had no result before.
+    nobody on the roster, and the status of whoever handed in and was graded now.
     """
 
     statuses: Counter
@@ -565,7 +564,6 @@ class Graded:
     kept: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
     new: dict[str, str] = field(default_factory=dict)
-    newcomers: list[str] = field(default_factory=list)
 
 
 class People:
@@ -695,8 +693,6 @@ def run(
             if complete:
                 listed = register.with_earlier(listed, earlier_class, results.get, roster)
             graded.claims = register.people.claimed_twice()
-            if earlier_class and not roster:
-                graded.newcomers = [one for one in graded.new if one not in earlier_class]
             if complete or register.kept:
                 results.finish(
                     assignment.name,
