@@ -6,7 +6,6 @@ student's two rows count as one where an id is the same in both.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -40,7 +39,7 @@ SYSTEMS = {
 }
 MOST_IDS = 100_000
 # What stands behind a comma at the end of a name, and is no first name.
-_SUFFIX = re.compile(r"(?i:[sj]n?r\.?|senior|junior|esq\.?|ph\.?d\.?|m\.?d\.?)|[IVX]+")
+SUFFIXES = ("jr", "sr", "jnr", "snr", "esq", "phd", "ii", "iii", "iv")
 NAMED = "this list"  # marks rows of the list that is named
 TEST_STUDENT = "Student, Test"  # of each Canvas course
 
@@ -267,7 +266,7 @@ def _first_name_first(name: str) -> str:
     ('Martin Luther King, Jr.', 'Ada Lovelace')
     """
     last, *rest = (part.strip() for part in name.split(",", 2))
-    if not all([last, *rest]) or not rest or _SUFFIX.fullmatch(rest[0]):
+    if not all([last, *rest]) or not rest or rest[0].replace(".", "").casefold() in SUFFIXES:
         return name
     return ", ".join([f"{rest[0]} {last}", *rest[1:]])
 
