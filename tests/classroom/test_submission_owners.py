@@ -459,7 +459,7 @@ def test_the_canonical_form_is_its_own(text):
 @pytest.mark.parametrize("typed", ["ADA", "Ada", "\uff41\uff44\uff41", "ada ", "a\u200bda"])
 def test_a_students_own_machine_draws_what_the_grader_draws(tmp_path, typed):
     """The setup cells run as a student has them, without the library."""
-    made = notebooks.notebook(ROOFLINE, typed, "empty")
+    made = notebooks.notebook(ROOFLINE, typed, "solution")
     code = (
         "".join(made["cells"][0]["source"]).replace("%pip", "# %pip")
         + "\n"
@@ -508,7 +508,7 @@ def silent(cells, requests, given, limits, library):
     ],
 )
 def test_who_has_several_names_chooses_among_their_inputs_with_a_notice(typed, own_id, known, says):
-    data = notebooks.text(notebooks.notebook(ROOFLINE, typed, "empty")).encode()
+    data = notebooks.text(notebooks.notebook(ROOFLINE, typed, "solution")).encode()
     result = grade.grade_one(ROOFLINE, "ada", data, known=known, own_id=own_id, ask=silent)
     assert result["variant"] == ROOFLINE.variant(typed)
     assert (
