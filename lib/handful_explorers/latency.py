@@ -38,7 +38,7 @@ latency_against_batch = Explorer(
             role="reference",
             id="roofline",
             bands=measured.page_bands(),
-            band_label="where measured steps lie",
+            band_label="by published ratios",
         ),
     ],
     marks=[_ROOM],
@@ -52,8 +52,8 @@ latency_against_batch = Explorer(
     ),
     caption="A step lasts as long as reading (weights, then caches) or computing, whichever is "
     "slower, plus the latency of the layers, which does not depend on the batch. The shaded band "
-    "holds nine tenths of the published steps of the kind of model and the number of chips that "
-    "its note below names.",
+    "is the roofline times the factors named below, by which published steps of this kind of model "
+    "exceeded what is predicted for them.",
 )
 
 cost_against_batch = Explorer(
@@ -106,14 +106,14 @@ fast_and_slow = Explorer(
         ),
         Readout(
             latency.fast_mode_price,
-            "Price of fast mode over normal",
+            "Fast mode, times the normal price",
             digits=2,
             none="faster than reading the weights",
         ),
     ],
     presets=[
         Preset(
-            "The crowd of six times the price at 2.5 times the speed",
+            "The crowd that the price list implies",
             {"speedup": 2.5, "batch": 189},
             {"batch": Readout(latency.batch_from_price, given={"price_ratio": 6}, whole="near")},
         ),
@@ -123,8 +123,6 @@ fast_and_slow = Explorer(
             {"batch": Readout(latency.batch_that_fits, whole="down")},
         ),
     ],
-    caption="Each point of the line is a number of people. Further right, answers stream faster "
-    "and cost more. As in the lecture, chips never wait, and every step reads all weights, even "
-    "those of experts that nobody needs. Moving the speed leaves the crowd of normal mode as it "
-    "is. A button with a dashed outline leads to a crowd too large for the plot.",
+    caption="As in the lecture, chips never wait, and every step reads all weights, even those of "
+    "experts that nobody needs. Moving the speed leaves the crowd of normal mode as it is.",
 )
