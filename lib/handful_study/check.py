@@ -249,11 +249,12 @@ def superfluous(problem: Problem, ratio: float, seed: int) -> str | None:
     for label, factor in [*inputs.items(), ("", 2.0)]:
         if factor is None or factor < 1.1:
             continue
-        what = f"a factor of {format_value(factor, '1', 4)}{f', the {label},' if label else ''}"
+        name = f", the {label}" if label else ""
+        what = f"a factor of {format_value(factor, '1', 4)}{name}"
         if near(ratio, factor, problem.tolerance):
-            return f"Not yet: that is too large by {what} that does not belong there."
+            return f"Not yet: that is too large by {what}, which does not belong there."
         if near(ratio, 1 / factor, problem.tolerance):
-            return f"Not yet: that is too small by {what} that is missing."
+            return f"Not yet: that is too small by {what}, which you have left out."
     return None
 
 

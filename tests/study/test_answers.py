@@ -401,7 +401,7 @@ def test_a_superfluous_factor_has_a_name():
     one = problems.problem("step-of-a-dense-model")
     right = one.right(1)
     assert check(one, f"{right / 2:.6g} s", seed=1).says == (
-        "Not yet: that is too small by a factor of 2 that is missing."
+        "Not yet: that is too small by a factor of 2, which you have left out."
     )
     context = one.values(1)["context"]
     says = check(one, f"{right * context:.6g} s", seed=1).says

@@ -288,10 +288,11 @@ function superfluous(ratio, factors, values, close) {
   );
   for (const [label, factor] of [...inputs, /** @type {const} */ (["", 2])]) {
     if (factor === undefined || factor < 1.1) continue;
-    const what = `a factor of ${formatValue(factor, "1", 4)}${label ? `, the ${label},` : ""}`;
+    const what = `a factor of ${formatValue(factor, "1", 4)}${label ? `, the ${label}` : ""}`;
     if (close(ratio, factor))
-      return `Not yet: that is too large by ${what} that does not belong there.`;
-    if (close(ratio, 1 / factor)) return `Not yet: that is too small by ${what} that is missing.`;
+      return `Not yet: that is too large by ${what}, which does not belong there.`;
+    if (close(ratio, 1 / factor))
+      return `Not yet: that is too small by ${what}, which you have left out.`;
   }
   return "";
 }
