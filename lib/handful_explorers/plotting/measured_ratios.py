@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Colours of the palette, which pages repaint for light and dark.
 COLOURS = {"H100 SXM": PALETTE[0], "H200 SXM": PALETTE[2], "B200 SXM": PALETTE[1]}
-# Chips that were measured at one batch stand side by side.
+# Chips whose servers were measured at one batch stand side by side.
 DODGE = {"H100 SXM": 0.9, "H200 SXM": 1, "B200 SXM": 1.11}
 MARKERS = {"bf16": "s", "fp8": "o", "fp4": "^"}
 TICKS = (1, 1.5, 2, 3, 5, 10)
@@ -117,7 +117,7 @@ def _panel(axes, devices: int, title: str) -> None:
             if rows:
                 kernels = ", sum of parts" if rows[0].publisher == "kernels" else ""
                 axes.plot(
-                    [DODGE[chip] * r.batch for r in rows],
+                    [(1 if kernels else DODGE[chip]) * r.batch for r in rows],
                     [r.ratio for r in rows],
                     marker,
                     color=colour,

@@ -43,6 +43,12 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     out.append(text(WIDTH, 112, f"{count} people" if count > 1 else "one person", "ink", "end"))
     for row in range(-(-count // ROW)):
         out.append(dots(3, 126 + 11 * row, min(ROW, count - row * ROW), 7.1, 5.5, "ink"))
+    if step == 4:  # What it pays now is the next step's.
+        out.append(text(0, 202, "What a token paid", "soft strong"))
+        out.append(line(0, 242, WIDTH, 242, "grid"))
+        before = WIDTH * value("price_normal") / value("price_alone")
+        out.append(rect(0, 214, before, 22, "soft"))
+        out.append(text(WIDTH, 202, "the normal price", "soft", "end"))
     if step in (2, 3, 5, 6):
         share = WIDTH * value(f"price_{mode}") / value("price_alone")
         price = "the normal price"
@@ -110,7 +116,7 @@ fast_mode = Schematic(
             "Reading the weights takes most of that, whoever is there. What is left of it is enough"
             " for about {fast} caches, and so everybody else has to get off.",
             "The bar now ends at the dashed line. After the weights it has room for {fast} caches,"
-            " {caches_fast}; {fast} dots are left.",
+            " {caches_fast}; {fast} dots are left. What a token paid before is grey now.",
         ),
         Step(
             "The rent of a step has fallen {speedup}-fold, but only about {fast} people split it."

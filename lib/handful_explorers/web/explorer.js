@@ -730,7 +730,10 @@ export class Explorer {
     for (const control of this.controls) control.show(this.shown[control.entry.name], this.state);
     const pressed = (this.kept = this.pressed());
     for (const { preset, button } of this.presets) {
-      if (preset.follow) button.disabled = !this.within(preset);
+      if (preset.follow) {
+        button.disabled = !this.within(preset);
+        button.title = button.disabled ? "This lies beyond the plot." : "";
+      }
       put(button, "aria-pressed", preset === pressed && !button.disabled);
     }
     this.check();
