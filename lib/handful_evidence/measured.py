@@ -428,7 +428,7 @@ def describe_band(kind: Class) -> str:
         )
     makers = sorted({facts.get("accelerators", chip)["vendor"] for chip in found.chips})
     return (
-        f"the prediction times {found.low:g} to {found.high:g}, which covers nine tenths of "
+        f"the roofline times {found.low:g} to {found.high:g}, which covers nine tenths of "
         f"{found.count} published runs of {kind.text} (chips of {' and '.join(makers)}), each "
         f"against its own prediction; shown from batch {_usual(found)}, where most of them lie"
     )

@@ -106,7 +106,7 @@ fast_and_slow = Explorer(
         ),
         Readout(
             latency.fast_mode_price,
-            "Fast mode, times the normal price",
+            "Times the normal price",
             digits=2,
             none="faster than reading the weights",
         ),

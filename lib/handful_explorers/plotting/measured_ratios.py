@@ -38,7 +38,7 @@ class MeasuredRatios:
         figure = Figure(figsize=(4.6, 7))  # as wide as a phone shows it
         upper = quiet_axes(figure, (0.11, 0.65, 0.86, 0.31))
         lower = quiet_axes(figure, (0.11, 0.2, 0.86, 0.31))
-        _panel(upper, 1, "Measured steps against the roofline: one chip")
+        _panel(upper, 1, "Measured steps against predictions: one chip")
         _panel(lower, 8, "Eight chips")
         shown = {
             label: handle
@@ -126,7 +126,7 @@ def _panel(axes, devices: int, title: str) -> None:
                     label=f"{chip}, {precision}{kernels}",
                 )
     axes.axhline(1, color=SOFT, linewidth=1)
-    axes.text(690, 1.03, "the roofline", color=SOFT, fontsize=10, ha="right", va="bottom")
+    axes.text(690, 1.03, "as predicted", color=SOFT, fontsize=10, ha="right", va="bottom")
     axes.set(xscale="log", yscale="log")
     axes.set_xlabel("Sequences at once (the batch)", color=INK, fontsize=10)
     axes.set_title(title, color=INK, fontsize=11)
