@@ -134,6 +134,52 @@ const line = (word, value, more) =>
     h("dt", { text: word }),
     h("dd", null, h("strong", { text: value }), h("span", { text: more })),
   );
+// Where the time of a step goes, the largest part first.
+/** @param {ReturnType<ReturnType<typeof predictor>["parts"]>} found */
+function whereItGoes({ step, binds }) {
+  /** @type {Record<string, string>} */
+  const names = {
+      weights: "reading weights",
+      caches: "reading caches",
+      prompts: "arithmetic for prompts",
+      answers: "arithmetic for answers",
+      fixed: "the fixed time",
+    },
+    parts = Object.entries(step)
+      .filter(([, seconds]) => seconds > 0)
+      .sort(([, a], [, b]) => b - a),
+    whole = parts.reduce((sum, [, seconds]) => sum + seconds, 0),
+    told = parts.map(
+      ([name, seconds]) => `${names[name]} takes ${time(seconds)} (${percent(seconds / whole)})`,
+    );
+  return `Of such a step ${told.join(", ")}. Most of it goes to ${binds}: that is what binds.`;
+}
+
+// What is known of the time to the first token.
+/** @param {ReturnType<ReturnType<typeof predictor>["firstToken"]>} found */
+function firstWords({ count, low, median, high, nearest, prompt, alone }) {
+  const wait = nearest?.run.time_to_first_token,
+    many = nearest?.run.concurrency;
+  return [
+    ...(wait && nearest
+      ? [
+          `Measured ${time(wait)} with ${number(nearest.batch)} sequences that decode` +
+            (many ? ` and ${number(many)} requests in flight` : "") +
+            (count > 1
+              ? `; ${time(low)} to ${time(high)} at ${count} points of such contexts, ` +
+                `${time(median)} in the middle.`
+              : "."),
+        ]
+      : []),
+    ...(alone
+      ? [
+          `A prompt of ${formatValue(prompt, "token", 3)} by itself takes ${time(alone)} by the ` +
+            "fit; waiting comes on top.",
+        ]
+      : []),
+  ];
+}
+
 /**
  * @param {Fit | null} found
  * @param {string} why
@@ -144,7 +190,15 @@ const line = (word, value, more) =>
 export function fitParts(found, why, usable, formulas, { promise, context, prompts }) {
   if (!found) return [h("p", { text: why })];
   const { values, intervals } = found,
-    { predicted, interval, knee, changes, room } = predictor(found, formulas),
+    {
+      predicted,
+      interval,
+      parts: partsOf,
+      firstToken,
+      knee,
+      changes,
+      room,
+    } = predictor(found, formulas),
     ends = (/** @type {string} */ name, /** @type {(value: number) => string} */ form) =>
       `${form(intervals[name][0])} to ${form(intervals[name][1])}`,
     middle = usualLoad(usable),
@@ -192,6 +246,7 @@ export function fitParts(found, why, usable, formulas, { promise, context, promp
             "second that it would with endlessly many."
           : ""),
     }),
+    h("p", { text: whereItGoes(partsOf(usual)) }),
     table(
       ["", "A step", "Nine times in ten", "Tokens a second"],
       loads.map(([name, known]) =>
@@ -206,6 +261,7 @@ export function fitParts(found, why, usable, formulas, { promise, context, promp
       ),
       "Predictions for such a load",
     ),
+    ...list("The first token", firstWords(firstToken(usable, usual))),
     Math.abs(missed) > 0.15
       ? h("p", {
           class: "runs-small",
@@ -297,7 +353,13 @@ export function fitParts(found, why, usable, formulas, { promise, context, promp
       : null,
     ...list(
       "Assumed",
-      best.map(({ name, assumes }) => `${name}: ${assumes}`),
+      best.map(
+        ({ name, assumes, devices }) =>
+          `${name}: ${assumes}` +
+          (Number.isInteger(devices)
+            ? ""
+            : ` (here ${number(devices - usual.devices)} more chips)`),
+      ),
     ),
   ].filter((part) => part !== null);
 }

@@ -12,6 +12,8 @@ import {
   pointsOf,
   predictor,
   ServerError,
+  storedAs,
+  unevenHeads,
   usualCache,
 } from "./own_server.js";
 import { asMarkdown, fitParts, gathered, list, MOST_ROWS, number, pointsPart } from "./report.js";
@@ -284,30 +286,47 @@ class Runs {
       );
   }
 
+  // The precision of a run's arithmetic, that of its weights where it is another, and who says so.
+  /**
+   * @param {Run} run
+   * @param {string} hardware
+   */
+  formOf(run, hardware) {
+    const { rows, lacks } = this.page,
+      { data } = this,
+      chosen = this.weights?.value ?? "",
+      without = (/** @type {string} */ form) => Boolean(lacks(hardware, form)),
+      said =
+        this.precision?.value || (run.precision && choose(rows.precision, run.precision, data)),
+      stored = storedAs([this.model?.value ?? "", run.model], data, without),
+      asChosen = chosen.startsWith("int") || (chosen && without(chosen)) ? "bf16" : chosen,
+      precision = said || asChosen || stored.precision,
+      missing = lacks(hardware, precision);
+    if (missing) throw new ServerError(missing);
+    if (said || chosen) return { precision, weights: chosen, says: "" };
+    return {
+      precision,
+      weights: stored.weights,
+      says: stored.says === "name" ? ", as its name says," : ", as published,",
+    };
+  }
+
   // The chip, model and precision of a run: what is chosen comes before what its file says.
   /** @param {Run} run */
   rowsOf(run) {
-    const { rows, lacks, label } = this.page,
-      data = this.data,
+    const { rows, label } = this.page,
+      { data } = this,
       hardware =
         this.hardware?.value || (run.hardware && chipOf(rows.hardware, run.hardware, data)),
       model = this.model?.value || (run.model && choose(rows.model, run.model, data));
     this.ask(run, hardware, model);
-    const weights = this.weights?.value ?? "",
-      whole = weights.startsWith("int"),
-      usual =
-        whole || lacks(hardware, this.page.rows.default.precision)
-          ? "bf16"
-          : this.page.rows.default.precision,
-      said = run.precision && choose(rows.precision, run.precision, data),
-      precision = this.precision?.value || said || usual,
-      missing = lacks(hardware, precision);
-    if (missing) throw new ServerError(missing);
+    const { precision, weights, says } = this.formOf(run, hardware);
     return {
       hardware,
       model,
       precision,
       weights,
+      says,
       names: [label("hardware", hardware), label("model", model)],
     };
   }
@@ -401,13 +420,14 @@ class Runs {
     const parts = [];
     if (usable.length) {
       const first = usable[0],
-        { names, precision, weights } = this.rowsOf(first.run),
+        { names, precision, weights, says } = this.rowsOf(first.run),
         cache = this.cache?.value || usualCache(first.run) || precision,
         over = usable.map((one) => one.measured / one.floor).sort((a, b) => a - b);
       this.said.textContent =
         `${this.own ? "" : "The public run: "}${plural(usable.length, "point")} of ` +
         `${names[1]} on ${formatValue(first.base.devices, "1", 6)} × ${names[0]}, weights in ` +
-        `${weights || precision}, caches in ${cache}. The point in the middle takes ` +
+        `${weights || precision}${says || ","} caches in ${cache}` +
+        `${this.cache?.value ? "" : ", as nobody says otherwise"}. The point in the middle takes ` +
         `${number(over[Math.floor(over.length / 2)])} times its floor.`;
       parts.push(this.canvas, this.readout);
       parts.push(...fitParts(found, why, usable, this.formulas, given));
@@ -416,7 +436,7 @@ class Runs {
       this.said.textContent = `${plural(points.length, "run")} read; none can be held against its floor.`;
     parts.push(
       ...list("To look at", [
-        ...(held ? [held] : []),
+        ...[held, usable.length ? unevenHeads(usable[0].base) : ""].filter(Boolean),
         ...gathered(points.map(this.otherModel, this)),
       ]),
       ...list("Not compared", gathered(points.map(({ whyNot, run }) => [whyNot, run.source]))),
