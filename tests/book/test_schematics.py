@@ -291,5 +291,6 @@ def test_no_rule_is_broken_in_any_step(watch, address):
     page = ready(tab.page)
     for step in (0, 3):
         for name in ALL:
-            figure_of(page, name).locator(CHOICES).nth(step).click()
+            choices = figure_of(page, name).locator(CHOICES)
+            choices.nth(min(step, choices.count() - 1)).click()
         assert faults(page, within=[".schematic"]) == []
