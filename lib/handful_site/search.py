@@ -42,6 +42,7 @@ SKIPPED_CLASSES = {
     "eqno",
     "lecture-time",
     "claim",
+    "ledger-checked",
     "entry-found",
     "toctree-wrapper",
     "prev-next-footer",
