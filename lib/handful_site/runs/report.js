@@ -9,7 +9,7 @@ import {
   REACH,
   usualLoad,
   usualStep,
-} from "./own_server.js";
+} from "./predictions.js";
 
 export const MOST_ROWS = 60;
 const MOST_SOURCES = 3;

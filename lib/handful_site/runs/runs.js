@@ -3,19 +3,9 @@
 import { h, saveAs, watchWidth } from "../../handful_explorers/web/dom.js";
 import { typed } from "../../handful_explorers/web/typing.js";
 import { formatValue, grouped, plural } from "../../handful_explorers/web/units.js";
-import {
-  chipOf,
-  choose,
-  fit,
-  formulasOf,
-  heldBack,
-  pointsOf,
-  predictor,
-  ServerError,
-  storedAs,
-  unevenHeads,
-  usualCache,
-} from "./own_server.js";
+import { fit } from "./fit.js";
+import { chipOf, choose, formulasOf, pointsOf, ServerError, storedAs } from "./own_server.js";
+import { heldBack, predictor, unevenHeads, usualCache } from "./predictions.js";
 import { asMarkdown, fitParts, gathered, list, MOST_ROWS, number, pointsPart } from "./report.js";
 import { MOST_BYTES, read } from "./result_files.js";
 import { draw, svgFile } from "./runs_plot.js";
