@@ -116,8 +116,8 @@ def test_layouts_as_the_plot_has_them():
         assert of(f"{name} {one}") == pytest.approx(step(1, constants=True))
 
 
-def test_places_for_second_copies_on_one_rack_and_on_two():
-    assert 72 * 4 - 256 == 144 * 2 - 256 == 32  # places more than there are experts
+def test_what_a_chip_sends_with_an_even_load():
+    assert 72 * 4 >= 256 and 144 * 2 >= 256  # four experts on each chip, or two
     # What a chip sends with an even load: its own copies out, and as many answers back.
     own, got = 80 * 8, 5760 * 8 / 72
     assert own == got and own * 7168 + got * 2 * 7168 == 80 * 172_032
@@ -127,15 +127,10 @@ def test_places_for_second_copies_on_one_rack_and_on_two():
     )
 
 
-def test_eight_nodes_are_groups_and_eighteen_are_not():
-    reached = {
-        n: of(f"domains_reached_of_racks scale_up_domains={n} active_experts=8") for n in (8, 18)
-    }
-    assert 5 < reached[8] < 5.5  # five or so
-    assert 6 < reached[18] < 7  # six or seven
+def test_a_token_of_eight_nodes_would_reach_five_or_so():
+    assert 5 < of("domains_reached_of_racks scale_up_domains=8 active_experts=8") < 5.5
     assert of("measured_pipelines / v3_stages / value") == 16  # beside experts over eight nodes
     assert "over 8 nodes" in facts.get("measured_pipelines", "v3_stages")["notes"]
-    assert 256 / 8 > 2 * 8  # experts of a group, and places of a node in the service
 
 
 def test_the_fixed_delay_of_real_journeys():
@@ -162,8 +157,10 @@ def test_a_whole_pod_is_slower_than_a_port():
 
 
 def test_an_uneven_load_by_chance_and_by_favourites():
-    ours = of("load_imbalance devices=72 active_experts=8 batch=5760")
-    assert ours - 1 == pytest.approx(0.1, abs=0.02)
+    for devices, busiest in ((72, 1 / 10), (144, 1 / 7)):  # a tenth on one rack, a seventh on two
+        copies_each = 5760 * 8 / devices
+        most = np.random.default_rng(1).poisson(copies_each, (4000, devices)).max(axis=1).mean()
+        assert most / copies_each - 1 == pytest.approx(busiest, abs=0.01)
     for devices in (32, 64):  # the exact excess, of which problems speak too
         for batch in (512, 1024, 2048, 4096, 8192):
             most = of(f"load_imbalance devices={devices} active_experts=8 batch={batch}") - 1
@@ -240,12 +237,13 @@ def test_for_whom_the_engineers_are_right():
     ]
     assert lead[0] < 0 and lead[1] < 0 < lead[2]
     assert -lead[0] / step(1, constants=True) == pytest.approx(1 / 9, abs=0.005)  # a ninth
-    # The network's delay at which merged copies tie with one rack, and with replicas.
-    ties = [
-        100e-6 + gap / 58
-        for gap in (lead[0], lead[0] - step(1, constants=True) + copies(constants=True))
-    ]
-    assert ties == pytest.approx([82e-6, 62e-6], abs=0.5e-6)
+    # If handing on pays the rack's delay once more, they gain beyond thirty thousand or so.
+    a_token = (lead[2] - lead[1]) / 2000
+    handed = 58 * of("measured_latencies / exchange_nvl72_ep64 / seconds")
+    assert 4096 + (handed - lead[0]) / a_token == pytest.approx(30e3, rel=0.05)
+    # The network's delay at which merged copies tie with replicas.
+    tie = 100e-6 + (lead[0] - step(1, constants=True) + copies(constants=True)) / 58
+    assert tie == pytest.approx(62e-6, abs=0.5e-6)
 
 
 def played(layers: int, stages: tuple[float, float, float], halves: int) -> float:
