@@ -9,6 +9,8 @@ from ipywidgets import Dropdown, FloatLogSlider, FloatSlider, IntSlider
 
 from handful import experts, memory_wall, racks, scenario
 from handful.facts import get
+from handful.symbolic import quantities as q
+from handful.symbolic.formula import Formula
 
 from .plotting.explorer import (
     Control,
@@ -31,6 +33,15 @@ _PORTS = {
 }
 _H100 = {"hardware": "H100 SXM", "model": "DeepSeek-V3", "precision": "fp8"}
 _GB200: dict[str, Any] = {"hardware": "GB200 NVL72", "model": "DeepSeek-V3", "precision": "fp8"}
+
+# As many chips as a layer has experts: one more would hold none.
+_CHIPS_WITH_EXPERTS = Formula(
+    q.devices,
+    q.experts.symbol * q.one_device.symbol,
+    register=False,
+    source="derived",
+    meaning="chips over which whole experts can be spread",
+)
 
 # Curves -------------------------------------------------------------------------------------------
 
@@ -64,14 +75,11 @@ over_racks = Explorer(
     marks=[
         Mark(racks.devices_of_racks, "one domain", given={"scale_up_domains": 1}, whole="down"),
         Mark(racks.devices_of_racks, "two", given={"scale_up_domains": 2}, whole="down"),
+        Mark(_CHIPS_WITH_EXPERTS, "an expert on each of", limit=True, whole="down"),
     ],
     presets=[
         Preset("Ports of 50 GB/s", {"scale_out_bandwidth": _PORTS["400"]}),
         Preset("Ports of 900 GB/s", {"scale_out_bandwidth": 900e9}),
-    ],
-    readouts=[
-        Readout(experts.scale_up_domains, "Domains over which they are spread"),
-        Readout(experts.fraction_leaving, "Share of the copies that leave", unit="%"),
     ],
     guess=Guess(
         "A layer for 5,760 people spreads over more and more chips, and 72 make a rack. How long do"
@@ -81,7 +89,8 @@ over_racks = Explorer(
         hump=True,
     ),
     caption="The people stay the same, and so the more chips there are, the fewer each has. A layer"
-    " is spread evenly over as few domains as hold its chips, and the load is even. Fabric and"
+    " is spread evenly over as few domains as hold its chips, and the load is even. Experts stay"
+    " whole, so reading falls only where the fullest chip holds one expert fewer. Fabric and"
     " network work at once, and the slower of the two counts. Bytes alone count. The axis is"
     " logarithmic: from line to line, time grows by the same factor. For TPUs, whose"
     " chips pass on what others send, travel takes longer than is drawn.",
@@ -106,7 +115,7 @@ _ON_RACK, _ON_NETWORK = 30.2e-6, 50e-6
 layouts_by_context = Explorer(
     "layouts-by-context",
     "Which layout answers soonest?",
-    x=Sweep("context", 1000, 131_072, at=4096),
+    x=Sweep("context", 1000, 131_072, at=32_768),
     y=Scale("Time of a step", "s"),
     curves=[
         Curve(
@@ -126,14 +135,14 @@ layouts_by_context = Explorer(
         ),
         Curve(
             racks.step_time_once_of_racks,
-            "With one copy to each rack",
+            "With merged copies",
             given={"scale_up_domains": 2, "domain_limit": 2},
             scenario=_GB200,
             id="once",
         ),
         Curve(
             racks.step_time_of_model_copies,
-            "A replica on each",
+            "Two replicas",
             given={"scale_up_domains": 2, "kernel_overhead": _ON_RACK},
             scenario=_GB200,
             id="replicas",
@@ -166,6 +175,12 @@ layouts_by_context = Explorer(
         ),
         Preset("Long conversations", {"context": 32768, "batch": 5760, "kernel_overhead": 50e-6}),
     ],
+    guess=Guess(
+        "From 4,096 tokens to 32,768, a step on one rack grows from 9.2 ms to 19.3 ms. Over two"
+        " racks with merged copies it takes 10.3 ms at 4,096 tokens. How long does it take at"
+        " 32,768?",
+        level="once",
+    ),
     caption="GB200 racks with DeepSeek-V3 in fp8, whatever the bar of the page says."
     " Bytes and fixed delays are those of the figure above, and the slider moves the network\u2019s"
     " alone. Beyond the mark the people do not fit on one rack, and its"

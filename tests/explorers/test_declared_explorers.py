@@ -107,7 +107,6 @@ NO_LIMIT = {
     "what-a-server-adds": "stays within what was measured",
     "one-layer-on-this-computer": "is one layer, without a cache",
     "layouts-by-context": "has one rack and two, which fill at different contexts",
-    "over-racks": "spans as many racks as the reader says, and asks for time only",
 }
 LOADS = {"batch", "micro_batch", "device_batch", "context"}
 
@@ -377,6 +376,11 @@ def test_what_questions_say_is_so():
     travel = {at: over.values(devices=at)["at"]["each"] for at in over.guess.at}
     rack = over.values(devices=72)["at"]["each"]
     assert rack < travel[144] < travel[73] and travel[144] > travel[216] > travel[256]
+    layouts = EXPLORERS["layouts-by-context"]
+    short, long = (layouts.values(context=c)["at"] for c in (4096, 32_768))
+    for told in (short["one"], long["one"], short["once"]):
+        assert f"{1e3 * told:.1f} ms" in layouts.guess.question
+    assert layouts.sweep.start == 32_768
     assert EXPLORERS["bills-by-size"].state()["inference_tokens"] == 200e12
     price = EXPLORERS["price-to-cache"]
     assert price.symbol_values(price.state())["context"] == 200_000

@@ -25,6 +25,7 @@ OURS = 2  # which port, from the top, is that of the token's chip
 EXPERTS = ((0, 0), (0, 3), (0, 5), (0, 6), (1, 1), (1, 3), (1, 4), (1, 7))
 HERE, THERE = EXPERTS[:4], EXPERTS[4:]
 
+WAYS = {2: "copies out", 3: "one copy out", 4: "answers back"}  # what moves, by step
 ROWS = (("each", "a copy for each expert"), ("once", "a copy for the rack"))
 
 
@@ -51,6 +52,7 @@ def _racks(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     out = [
         text(0, 13, "this rack", "ink strong"),
         text(WIDTH, 13, "the other rack", "ink strong", "end"),
+        text(WIDTH / 2, 13, WAYS.get(step, ""), "c1", "middle"),
     ]
     for i in range(PORTS):
         ours = "c1" if i == OURS or step == 1 else "c1 pale"

@@ -143,15 +143,15 @@ def _tokens(away: bool) -> list[dict[str, Any]]:
 def _followed() -> list[dict[str, Any]]:
     """Draw the ways of one token to its experts, through the fabric."""
     x, y = _home(FOLLOWED)
-    start = _corner(FOLLOWED // TOKENS)[0] + BOX / 2
+    side = _corner(FOLLOWED // TOKENS)[0] - (PITCH - BOX) / 2  # past the experts of its own chip
     bar = TOP + TALL + GAP / 2
     out = []
     for expert in picks()[FOLLOWED]:
         cx, cy = _corner(expert // 2)
         below = cy > bar
         lane = bar + (7 if below else -7)
-        middle, turn, end = cx + BOX / 2, (cy if below else cy + TALL), cy + (27 if below else 49)
-        way = [(x, y + 4), (start, y + 12), (start, lane), (middle, lane), (middle, turn)]
+        middle, turn, end = cx + BOX / 2, cy + (20 if below else TALL), cy + (27 if below else 49)
+        way = [(x - 4, y), (side, y), (side, lane), (middle, lane), (middle, turn)]
         out += [
             path(way, "c1", 2),
             arrow(middle, turn, cx + 20 + 35 * (expert % 2), end, "c1", 2),
@@ -209,8 +209,8 @@ expert_layer = Schematic(
             " has sent, and how many stand there.",
         ),
         Step(
-            "Now the experts work on what has come. Chance is uneven: the fullest chip got"
-            " {fullest} copies, the mean is {mean}, and all wait for the fullest.",
+            "Now the experts work on what has come. Chance spreads it unevenly: the fullest chip"
+            " got {fullest} copies, the mean is {mean}, and all wait for the fullest.",
             "The experts are lit. Under each chip is written how many copies it works on,"
             " {fullest} at most.",
         ),

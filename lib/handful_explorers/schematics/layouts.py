@@ -30,11 +30,12 @@ LAYOUTS = {
     "one": ("one rack", ("weights", "caches", "four", "one_bytes", "rack_delay")),
     "two": ("layers over two racks", ("weights", "half", "two_experts", "two_bytes", "net_delay")),
     "merged": (
-        "with one copy to each rack",
+        "with merged copies",
         ("weights", "half", "two_experts", "once", "net_delay"),
     ),
     "replica": ("a replica on each", ("weights", "half", "four", "half_bytes", "rack_delay")),
 }
+SUMMANDS = sorted({name for _, names in LAYOUTS.values() for name in names})
 
 
 def parts(schematic: Schematic, layout: str) -> list[float]:
@@ -54,7 +55,8 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         for (part, paint, _), seconds in zip(PARTS, parts(schematic, layout), strict=True):
             out.append(named(f"{layout} {part}", rect(left, y, seconds * scale, TALL, paint)))
             left += seconds * scale
-        out.append(text(0, y + TALL + 14, " + ".join(told[name] for name in names), "soft small"))
+        summands = " + ".join(told[f"{name}_ms"] for name in names)
+        out.append(text(0, y + TALL + 14, f"{summands} ms", "soft small"))
     if step > 1:
         end = schematic.value("one") * scale
         out.append(line(end, TOP - 4, end, TOP + PITCH * (step - 1) + TALL + 4, "ink dash"))
@@ -95,6 +97,8 @@ four_layouts = Schematic(
         "replica": f"step_time_of_model_copies scale_up_domains=2 context=4096 {RACK} {CROWD}",
         "weights": Number("= {one} - {caches} - {four} - {one_bytes} - {rack_delay}", unit="s"),
         "shared": Number("= {weights} * {rate}", unit="B"),
+        # In one unit, so that a reader can add them up.
+        **{f"{name}_ms": f"= 1000 * {{{name}}}" for name in SUMMANDS},
     },
     steps=[
         Step(
