@@ -248,3 +248,24 @@ def test_a_cached_number_is_used_by_the_heads_that_share_it():
     assert balance.cache_uses(latent) > balance.weight_uses_at_balance(
         scenario.values(hardware="H200 SXM", model="DeepSeek-V3", precision="fp8")
     )
+
+
+def test_what_the_chapter_says_of_its_ideal():
+    """Crowds at which parts balance, and how busy multipliers get where no crowd balances."""
+    at = scenario.values("GB200 NVL72", "DeepSeek-V3", "fp8", 4096)
+    read, work = latency.full_weight_time(at), latency.compute_time(at, batch=1)
+    cache, attention = latency.kv_time(at, batch=1), latency.attention_time(at, batch=1)
+    # Two halves of a crowd each read all the weights.
+    assert 2 * read / (work + attention - cache) == pytest.approx(15_300, rel=2e-3)
+    assert balance.balance_batch_experts(at) == pytest.approx(10_000)
+    # Attention left out, no crowd balances; the busy share rises towards its limit.
+    busy = [batch * work / (read + batch * cache) for batch in (5600, 1e9)]
+    assert busy == pytest.approx([0.456, 5 / 6], rel=3e-3)
+    # A copy of what all tokens use, beside a chip's part of the rest.
+    common = (at["total_parameters"] - at["routed_parameters"]) * at["bytes_per_parameter"]
+    assert common / at["memory_bandwidth"] > 1.5 * read
+    assert common / latency.weight_memory(at) == pytest.approx(1 / 40, rel=0.05)
+    # With Llama at 32,000 tokens: its own arithmetic and that of attention, beside its cache.
+    llama = scenario.values("GB200 NVL72", "Llama 3.1 70B", "fp8", 32_000)
+    done = latency.compute_time(llama, batch=1) + latency.attention_time(llama, batch=1)
+    assert done / latency.kv_time(llama, batch=1) == pytest.approx(0.07, abs=5e-3)

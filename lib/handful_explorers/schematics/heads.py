@@ -144,15 +144,14 @@ shared_heads = Schematic(
     },
     steps=[
         Step(
-            "Attention looks back through many heads at once. If each of {heads} heads kept a key"
-            " and a value of its own of every token, each number would be fetched for a single"
-            " head.",
+            "If each of {heads} heads kept a key and a value of its own of every token, each number"
+            " would be fetched for a single head.",
             "A row of {heads} dots, the query heads. Below each stand a key and a value. A bar"
             " below is as long as the {numbers_1} numbers that they take.",
         ),
         Step(
-            "Nothing forces them to. In multi-query attention all heads look at the same key and"
-            " the same value, and each number that is fetched is used {heads} times.",
+            "In multi-query attention all heads look at the same key and the same value, and each"
+            " number that is fetched is used {heads} times.",
             "All {heads} query heads lead to a single K and a single V. Their bar,"
             " {numbers_2} numbers, is a thin line under the first.",
         ),
@@ -164,15 +163,15 @@ shared_heads = Schematic(
         ),
         Step(
             "Pairs for the {latent_heads} heads of DeepSeek-V3 would take {pairs_4} numbers. It"
-            " keeps one latent of {rank} instead, and {rope} that tell the position. The latent"
-            " serves as key and as value, so each head uses it twice, and the position once.",
+            " keeps one latent of {rank} instead, and {rope} that tell the position. Each head uses"
+            " the latent as key and as value, and the position once.",
             "Two rows of dots, {latent_heads} query heads. All lead to two boxes, a latent of"
             " {rank} numbers and a position of {rope}. A fourth bar shows {numbers_4} numbers,"
             " between those of one pair and of eight.",
         ),
         Step(
-            "So a number of its cache is used {uses} times on average. That is not far from the"
-            " {wanted} multiply-adds that a chip of our rack can do while it fetches one.",
+            "So a number of its cache is used {uses} times on average, not far from the {wanted}"
+            " multiply-adds that our chip can do while it fetches one.",
             "Bars of how often a number is used: {once} with heads apart, {shared} with one pair"
             " for eight heads, {heads} with one for all, {uses} with a latent. The chip can do"
             " {wanted}.",
@@ -180,5 +179,5 @@ shared_heads = Schematic(
     ],
     draw=_draw,
     caption="The shape of Llama 3.1 70B, and with the latent that of DeepSeek-V3. Bars are to"
-    " scale; the boxes above them are not.",
+    " scale.",
 )

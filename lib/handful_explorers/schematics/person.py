@@ -58,12 +58,15 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             text((cache + WIDTH) / 2, below, told["left"], "c1 strong", "middle"),
         ]
     if step == 3:
-        out.append(text(cache + 6, READ + 17, "time left", "soft"))
+        out += [
+            rect(cache, READ, WIDTH - cache, TALL, "soft pale"),
+            text(cache + 6, READ + 17, f"{told['left']} free", "ink"),
+        ]
     if step in (1, 5):
         people = [("few", "without caches", "crowd", "soft pale")]
         if step == 5:
             people.append(("many", "with caches", "more", "soft"))
-        out.append(text(0, 164, "People whose shares are all the weights", "ink strong"))
+        out.append(text(0, 164, "People needed to read all the weights once", "ink strong"))
         for i, (key, label, count, colour) in enumerate(people):
             y = 172 + 46 * i
             out += [
@@ -95,36 +98,33 @@ one_person = Schematic(
     steps=[
         Step(
             "Without caches the multipliers work for you for {work}. With {crowd} people your share"
-            " of reading the weights takes just as long. All shares together are one reading of all"
-            " the weights.",
+            " of reading the weights takes just as long.",
             "Two bars of {work}: weights multiplied for you, and weights read for you. Below them a"
             " bar of {crowd} people.",
         ),
         Step(
-            "Now add your cache of {context} tokens, and leave out what attention multiplies."
-            " Reading the cache takes {cache}, longer than the multipliers work for you, so no"
-            " time is left for the weights.",
+            "Now add your cache of {context} tokens, without attention's arithmetic. Reading it"
+            " takes {cache}, longer than the multipliers work for you. No time is left for the"
+            " weights.",
             "The bar of reading is your cache alone, {cache}. It ends behind the bar of"
             " multiplying, {work}.",
         ),
         Step(
-            "But attention multiplies with the cache while it is being read. That is another"
-            " {attention} of work, and covers {covered} of the reading. The memory now has {both}"
-            " for you.",
+            "But attention multiplies by the cache while it is being read: {attention} more work,"
+            " up to the dashed line, which covers {covered} of the reading. The memory may now take"
+            " {both} for you without making the multipliers wait.",
             "The bar of multiplying now begins with your cache, {attention}, and ends with the"
             " weights, {both} in all. The bar of reading your cache ends before that.",
         ),
         Step(
-            "That leaves {rest} of reading. It has to fit into the {work} in which the multipliers"
-            " work with the weights, and takes up {rest_share} of them. The other {left} are left"
-            " for your share of the weights.",
+            "The other {rest} of reading have to fit into the {work} of multiplying by weights, and"
+            " take up {rest_share} of them. {left} are left for your share of the weights.",
             "Both bars are equally long. Below the weights that are multiplied, {rest} of the bar"
             " of reading are the rest of your cache and {left} are weights.",
         ),
         Step(
-            "So your share of the weights has shrunk to {left_share} of what it was. It takes more"
-            " people until the shares add up to all the weights: {crowd} × {work} ÷ {left} ="
-            " {more}.",
+            "So your share of the weights has shrunk to {left_share} of what it was, and it takes"
+            " more people to read them all: {crowd} × {work} ÷ {left} = {more}.",
             "The same bars, and below them two of people: {crowd} without caches, {more} with"
             " them.",
         ),

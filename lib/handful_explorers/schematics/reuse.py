@@ -94,8 +94,8 @@ one_weight = Schematic(
             "A bar shows how long it takes to fetch one weight. Below it are {slots} pale circles.",
         ),
         Step(
-            "Somebody is alone on the rack. The token needs one multiply-add with this weight;"
-            " then the multipliers wait for the next weight to arrive.",
+            "Somebody is alone on the rack. Each token visits all the chips, and needs one"
+            " multiply-add with this weight. Then the multipliers wait for the next weight.",
             "One of {slots} circles is filled. The bar of multiplying is hardly to be seen beside"
             " that of fetching.",
         ),
@@ -107,13 +107,12 @@ one_weight = Schematic(
         ),
         Step(
             "With {slots} people all the circles are filled. The last multiply-add is done just as"
-            " the next weight arrives, so fetching and computing take equally long.",
+            " the next weight arrives.",
             "All {slots} circles are filled, and the bar of multiplying ends where that of fetching"
             " does.",
         ),
         Step(
-            "With {twice} people the multipliers need twice as long as the fetch. Now the memory"
-            " waits, and everybody who joins makes the step longer.",
+            "With {twice} people the multipliers need twice as long. Now the memory waits.",
             "All circles are filled, and the bar of multiplying is twice as long as that of"
             " fetching. {twice} people are on the rack.",
         ),
@@ -132,8 +131,8 @@ one_weight = Schematic(
     ],
     draw=_draw_weight,
     caption="A GB200 chip with weights and arithmetic in fp8, at the speeds of its data sheet. The"
-    " weight is an average one: some are used by all tokens, others by very few. Only"
-    " whole multiply-adds are drawn. Bars are to scale.",
+    " weight is an average one: some are used by all tokens, others by very few."
+    " Bars are to scale.",
 )
 
 # Two bars -----------------------------------------------------------------------------------------
@@ -161,10 +160,10 @@ def _draw_bars(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         text(0, 70, f"{model}, {form}", "ink"),
         text(WIDTH, 70, told[f"bytes_{step}"], "c1", "end"),
         text(0, 106, "Reading the weights", "ink strong"),
-        text(WIDTH, 106, told[f"read_{step}"], "c1", "end"),
+        text(WIDTH, 106, told[f"read_us_{step}"] + " µs", "c1", "end"),
         named("reading", rect(0, 114, schematic.value(f"read_{step}") * scale, 20, "c1")),
         text(0, 162, "Computing", "ink strong"),
-        text(WIDTH, 162, told[f"compute_{step}"], "c3", "end"),
+        text(WIDTH, 162, told[f"compute_us_{step}"] + " µs", "c3", "end"),
         named("computing", rect(0, 170, schematic.value(f"compute_{step}") * scale, 20, "c3")),
     ]
     if chips == "all":
@@ -181,6 +180,9 @@ def _at(step: int) -> dict[str, str | Number]:
         f"bytes_{step}": Number(f"weight_memory {machine}", 3),
         f"read_{step}": f"full_weight_time {machine} devices={{{chips}}}",
         f"compute_{step}": f"compute_time {machine} devices={{{chips}}} batch={{{batch}}}",
+        # In the drawing all have one unit, so that the bars can be compared by their numbers.
+        f"read_us_{step}": Number(f"= {{read_{step}}} * 1e6", 2),
+        f"compute_us_{step}": Number(f"= {{compute_{step}}} * 1e6", 2),
     }
 
 
@@ -216,18 +218,18 @@ what_cancels = Schematic(
         ),
         Step(
             "All chips again, with a model nearly six times as large. There is that much more to"
-            " read and that much more to compute, and the bars still end together.",
+            " read, and that much more to compute.",
             "Two rows of chips and Llama 3.1 405B. Both bars are equally long, {read_3}.",
         ),
         Step(
-            "Make the weights and the arithmetic half as wide. A chip then reads twice as many"
-            " weights a second and multiplies twice as many, so both bars shrink by half.",
+            "Make the weights and the arithmetic half as wide. A chip then reads and multiplies"
+            " twice as many weights a second.",
             "The same model, in fp4. Both bars are half as long as before, {read_4}.",
         ),
         Step(
             "Back in fp8, take a mixture of experts instead. All of its weights are read, but a"
-            " token is multiplied with one in {sparsity} of them. The bar of reading"
-            " grows, and the bar of computing nearly vanishes.",
+            " token is multiplied by one in {sparsity} of them. The bar of computing nearly"
+            " vanishes.",
             "DeepSeek-V3 on all chips, in fp8. Reading takes {read_5}, as wide as the picture;"
             " computing takes {compute_5}, a thin slice.",
         ),
