@@ -142,7 +142,15 @@ bills_by_size = Explorer(
         Readout(_LIFE, "Cheapest life: rent"),
     ],
     presets=[
-        Preset(label, {"inference_tokens": written, "fit": fit, "active_parameters": 1e11})
+        Preset(
+            label,
+            {
+                "inference_tokens": written,
+                "fit": fit,
+                "decode_efficiency": 0.3,
+                "active_parameters": 1e11,
+            },
+        )
         for label, written, fit in (
             ("Users alone", 2e14, "besiroglu"),
             ("And prompts", 3.1e14, "besiroglu"),
@@ -159,5 +167,5 @@ bills_by_size = Explorer(
     caption="Every point is a model as good as one of 100 billion weights after 200 trillion "
     "tokens. Small models have to read more, large ones cost more for each token that they write. "
     "The later bills are for writing; the buttons count prompts as 110 trillion tokens written, "
-    "and RL as another 180 trillion, which holds where decoding gets 30 %.",
+    "and RL as another 180 trillion, which holds only where decoding gets 30 %.",
 )

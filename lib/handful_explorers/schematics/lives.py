@@ -93,10 +93,11 @@ def _draw_bills(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         named("users", rect(right - wide / 2, down - HEAVY, wide, HEAVY, WRITTEN)),
         named("users'", text(right, down - HEAVY / 2 + 4, "users", "paper", "middle")),
     ]
+    out.append(text(left, up + 20, told["tokens"], "ink small", "middle"))
     if step < 4:
-        out.append(text(left, up + 20, f"{told['tokens']}", "ink small", "middle"))
-        out.append(text(right, down + 20, f"{told['tokens']}", "ink small", "middle"))
+        out.append(text(right, down + 20, told["tokens"], "ink small", "middle"))
     else:
+        out.append(text(right, down + 20, f"{told['tokens']} + RL", "ink small", "middle"))
         top = down - 2 * HEAVY - 2
         out += [
             rect(right - wide / 2, top, wide, HEAVY, LEARNED),
@@ -108,7 +109,7 @@ def _draw_bills(step: int, schematic: Schematic) -> list[dict[str, Any]]:
 three_bills = Schematic(
     "three-bills",
     "Three bills of one life",
-    height=372,
+    height=378,
     numbers={
         "eta": Number("= 0.3", unit="%"),
         "train": Number("= 3", 1),
@@ -147,8 +148,9 @@ three_bills = Schematic(
     ],
     draw=_draw_bills,
     caption="Passes and bills to scale, with decoding at {eta} of the efficiency of training. The"
-    " wait differs from service to service; this is the lecturer's guess. All bills grow in"
-    " proportion to the weights, so at the same efficiency the picture is the same for every size.",
+    " wait differs from service to service; this is the lecturer's guess. At short"
+    " contexts all bills grow in proportion to the weights, so at the same efficiency the picture"
+    " is the same for every size.",
 )
 
 # Lives of one quality -----------------------------------------------------------------------------
