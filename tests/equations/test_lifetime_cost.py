@@ -604,6 +604,48 @@ def test_what_prompts_would_add():
     assert twins[1] / twins[0] == pytest.approx(3, abs=0.1)  # of the first tower's caption
 
 
+def test_what_the_table_of_the_answer_says():
+    """Hold its rows on R1 and on 43 trillion, and what training equal to later bills costs."""
+    served, wrote = 1.55, 168 / 776
+    assert round(200 * wrote) == 43
+    for written, learning, rows in (  # best training, excess, payback, excess of equal bills
+        (1, 0, ((81, 14, 23, 18), (162, 1, 20, 2))),
+        (served, 0, ((106, 6, 15, 23), (209, 0, 13, 5))),
+        (served, 0.055, ((108, 6, 11, 23), (213, 0, 10, 5))),
+        (served, 1, ((142, 2, None, 28), (277, 2, None, 8))),
+        (served * wrote, 0, ((42, 57, 67, 7), (90, 16, 60, 1))),
+        (served * wrote, 1, ((92, 10, None, 20), (183, 0, None, 3))),
+    ):
+        learned = learning * 3 * 0.3  # RL in tokens written, over those that training reads
+        work = (written + learned) * 200e12
+        for fit, (length, excess, paid, equal) in zip(("besiroglu", "hoffmann"), rows, strict=True):
+            law = chinchilla.law(fit)
+            loss = chinchilla.fitted_loss(law, **LECTURE_RUN)
+            size = chinchilla.least_lifetime(loss, work, fit=fit, decode_efficiency=0.3)[
+                "active_parameters"
+            ]
+            read = chinchilla.tokens_to_reach(law, validation_loss=loss, active_parameters=size)
+            assert round(read / 1e12) == length
+            best = life(fit, size, work)
+            assert sum(life(fit, 100e9, work)) / sum(best) - 1 == pytest.approx(
+                excess / 100, abs=0.0055
+            )
+            back = lifetime_cost.payback_tokens(law, **LECTURE_RUN, decode_efficiency=0.3)
+            share = (back / 200e12 - learned) / written
+            assert share < 0 if paid is None else share == pytest.approx(paid / 100, abs=0.0055)
+            assert lifetime_cost.split_excess(1, best[1] / best[0], fit=fit) == pytest.approx(
+                equal / 100, abs=0.0055
+            )
+    # "a model of more than a trillion weights, and more than twice as much"; "that costs 5 %"
+    for fit, low, high in (("besiroglu", 0.045, 0.055), ("hoffmann", 1, 1.5)):
+        loss = chinchilla.fitted_loss(chinchilla.law(fit), **LECTURE_RUN)
+        size = chinchilla.least_lifetime(loss, 10e12, fit=fit, decode_efficiency=0.3)[
+            "active_parameters"
+        ]
+        best = life(fit, size, 10e12)
+        assert low < lifetime_cost.split_excess(1, best[1] / best[0], fit=fit) < high
+
+
 def lifetime_is_finite(fit: str, size: float) -> bool:
     return math.isfinite(life(fit, size, 1.0)[0])
 
