@@ -120,8 +120,7 @@ price_to_cache = Explorer(
     ),
     caption="A model lies on the line if its price turns just where reading the cache overtakes "
     "the arithmetic of the weights. The line is about bytes read; the dots are bytes kept, one for "
-    "each number of the cache. Those of DeepSeek-V4-Pro are not verified. "
-    "Prices were read on "
+    "each number of the cache. Those of DeepSeek-V4-Pro are unverified. Prices were read on "
     f"{facts.get('prices', _LISTS[0])['read_on']}.",
 )
 
@@ -146,7 +145,7 @@ fit_the_list = Explorer(
     "fit-the-list",
     "One list, and a machine to explain it",
     x=Sweep("context", 0, 6e5, log=False, at=2e5),
-    y=Scale("Times a token of a short prompt", "times", log=False, min=0, max=16),
+    y=Scale("Times a token of a short prompt", "times", log=False, min=0, max=12),
     curves=[
         Curve(
             prices.output_over_input,

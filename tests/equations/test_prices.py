@@ -570,8 +570,27 @@ def test_a_ramp_from_six_to_nine_and_a_cache_that_pays_for_both():
     assert pair / cache == pytest.approx(200, rel=0.05)
 
 
-def test_the_third_column_alone_moves_the_kink():
-    """Llama's kink moves by 3 %, though attention is most of the arithmetic at 200,000."""
+def test_how_far_attention_moves_a_kink():
+    """The chapter's table: a share of 312 multiply-adds, and a kink over one minus the share."""
     known = values("GB200 NVL72", "Llama 3.1 70B", "fp8", 200_000)
     uses = known["peak_flops"] / known["memory_bandwidth"] / 2
-    assert 1 / (1 - 8 / uses) == pytest.approx(1.03, abs=0.005)
+    for heads, share, later in ((8, 0.03, 1.03), (64, 0.20, 1.26), (242, 0.77, 4.4)):
+        assert heads / uses == pytest.approx(share, abs=0.006)
+        assert 1 / (1 - heads / uses) == pytest.approx(later, rel=0.005)
+    napkin = prices.implied_kv_bytes({**known, "active_parameters": 1e11})
+    assert napkin / (1 - 64 / uses) == pytest.approx(2000, rel=0.01)
+
+
+def test_dear_prompts_and_a_crowd_without_room():
+    """Two figures of the chapter that it gives as numbers of its own."""
+    row = facts.get("prices", "gemini-3.1-pro-preview")
+    assert row["long_context_input_usd_per_mtok"] == 4
+    assert row["long_context_output_usd_per_mtok"] == 18
+    steps = {
+        facts.get("prices", name)["long_context_threshold_tokens"]
+        for name in ("gemini-1.5-pro", "claude-haiku-5-5")
+    }
+    assert steps == {128_000, 100_000}
+    rack = facts.get("accelerators", "GB200 NVL72")
+    room = rack["hbm_capacity_bytes"] * rack["scaleup_domain_chips"]
+    assert 2 < 100_000 * 320e6 / room < 3

@@ -15,13 +15,15 @@ LIST = "prices / gemini-3.1-pro-preview"
 CHIP = 'hardware="GB200 NVL72" precision=fp8'
 GUESSED = f"{CHIP} active_parameters={{active}}"
 FLOOR, LEVEL = 206, 50  # the base line, and how high the computing stands above it
-FARTHEST = 3  # times the threshold, at the right end
+FARTHEST = 3  # times the threshold, as far as the lines go
+MARK_UP = 1.2  # of the price as it is drawn, over the cost of a short conversation
+RISE = 1.5  # of the price at its step
 CROSSINGS = {"heavy": 1 / 3, "middle": 1, "light": 2}  # in thresholds
 LETTERS = {"heavy": "heavy", "middle": "lighter", "light": "lighter still"}
 
 
 def _x(thresholds: float) -> float:
-    return WIDTH * thresholds / FARTHEST
+    return WIDTH * thresholds / (FARTHEST + 0.25)
 
 
 def _y(times: float) -> float:
@@ -50,14 +52,14 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             for n, name, anchor in (
                 (1, "threshold", "middle"),
                 (2, "twice", "middle"),
-                (3, "thrice", "end"),
+                (3, "thrice", "middle"),
             )
         ),
         text(0, FLOOR + 35, "tokens of context", "soft small"),
-        path([(0, _y(1)), (WIDTH, _y(1))], "c3", 2),
+        path([(0, _y(1)), (_x(3), _y(1))], "c3", 2),
     ]
     if step == 1:
-        out.append(text(WIDTH, _y(1) - 8, f"computing, {told['compute']}", "c3", "end"))
+        out.append(text(_x(3), _y(1) - 8, f"computing, {told['compute']}", "c3", "end"))
     if step == 2:
         out += [_reading(cache, "c2") for cache in CROSSINGS]
         out.append(text(_x(1.55), _y(3.35), "reading the cache", "c2"))
@@ -69,21 +71,26 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     if step > 2:
         out += [
             _reading("middle", "c2"),
-            path([(0, _y(1)), (_x(1), _y(1)), (WIDTH, _y(3))], "c4", 4),
+            path([(0, _y(1)), (_x(1), _y(1)), (_x(3), _y(3))], "c4", 4),
             text(_x(2.02), _y(2.5), "cost", "c4 strong", "end"),
             text(_x(0.45), _y(0.12), "reading", "c2 small"),
-            text(WIDTH, _y(1) + 16, f"computing, {told['compute']}", "c3 small", "end"),
-            text(WIDTH, _y(3) - 8, told["thrice_compute"], "c4 small", "end"),
+            text(_x(3), _y(1) + 16, f"computing, {told['compute']}", "c3 small", "end"),
+            text(_x(3), _y(3) - 8, told["thrice_compute"], "c4 small", "end"),
         ]
     if step > 3:
+        low, high = _y(MARK_UP), _y(MARK_UP * RISE)
         out += [
-            path([(0, _y(1) - 5), (_x(1), _y(1) - 5)], "ink", 2),
-            path([(_x(1), _y(1.5) - 5), (WIDTH, _y(1.5) - 5)], "ink", 2),
-            line(_x(1), _y(1) - 5, _x(1), _y(1.5) - 5, "ink dash"),
+            path([(0, low), (_x(1), low)], "ink", 2),
+            path([(_x(1), high), (_x(3), high)], "ink", 2),
+            line(_x(1), low, _x(1), high, "ink dash"),
+            text(0, low - 8, _price(told["answers"]), "ink small"),
+            text(_x(3), high + 14, _price(told["long_answers"]), "ink small", "end"),
         ]
+    if step == 5:
         out += [
-            text(0, _y(1) - 13, _price(told["answers"]), "ink small"),
-            text(WIDTH, _y(1.5) + 12, _price(told["long_answers"]), "ink small", "end"),
+            circle(_x(MARK_UP * RISE), high, 5, "ink"),
+            line(_x(3), high, _x(3), _y(3), "ink dash"),
+            text(_x(3) - 6, (high + _y(3)) / 2 + 18, "gap", "ink small", "end"),
         ]
     return out
 
@@ -132,16 +139,17 @@ price_kink = Schematic(
             " {answers}, and steps up at the crossing to {long_answers}.",
         ),
         Step(
-            "Just beyond the step the price is above the cost, and further out it falls behind: at"
+            "Just beyond the step the price is above the cost. From the dot on it falls behind: at"
             " {thrice} tokens the cost is {thrice_cost} times what it was, the price half as much"
             " again.",
-            "At the right end of the picture the cost, {thrice_compute}, is {thrice_cost} times"
-            " what it was, and the price has risen once, to {long_answers}.",
+            "A dot marks where the rising cost comes up to the higher price. At the right end of"
+            " the picture the cost, {thrice_compute}, is {thrice_cost} times what it was, the price"
+            " has risen once, to {long_answers}, and a dashed line marks the gap between them.",
         ),
     ],
     draw=_draw,
     caption="One GB200 chip with arithmetic in fp8, a guess of {active} weights for each token, and"
     " a crowd so large that everybody\u2019s share of the weights can be left out, like"
-    " attention\u2019s own arithmetic. The price is drawn a little above the cost, to compare"
-    " their shapes; real ones are many times higher.",
+    " attention\u2019s own arithmetic. The price is drawn a fifth above the cost of a short"
+    " conversation, to compare their shapes; real ones are many times higher.",
 )

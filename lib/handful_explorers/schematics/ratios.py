@@ -43,18 +43,23 @@ def _ratio(name: str, prefill: str, decode: str) -> Number:
 
 def _told(names: list[str], schematic: Schematic) -> str:
     low, high = schematic.told[names[0]], schematic.told[names[-1]]
-    return low if low == high else f"{low}\u2013{high}"
+    if low == high:
+        return f"both {low}" if len(names) > 1 else low
+    return f"{low}\u2013{high}"
 
 
 def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     value = schematic.value
     bottom = TOP + ROW * len(ROWS) + 6
-    out = [line(_x(0), bottom, _x(6), bottom, "soft")]
+    out = [
+        line(_x(0), bottom, _x(6), bottom, "soft"),
+        text(0, bottom + 34, "times the chip time of a prompt\u2019s token", "soft small"),
+    ]
     out += [
         text(_x(n), bottom + 16, schematic.told[f"tick_{n}"], "soft small", "middle")
         for n in range(7)
     ]
-    for i, (label, pairs) in enumerate(list(ROWS.items())[: step if step < 3 else None]):
+    for i, (label, pairs) in enumerate(ROWS.items()):
         y, names = TOP + ROW * i + 27, list(pairs)
         out += [
             text(0, y - 9, label, "ink"),
@@ -62,7 +67,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
             *(circle(_x(value(name)), y, 5, "c0") for name in names),
             text(_x(value(names[-1])) + 10, y + 4, _told(names, schematic), "c0 strong small"),
         ]
-    if step == 4:
+    if step == 2:
         for name, label in LISTS.items():
             x = _x(value(name))
             out += [
@@ -75,7 +80,7 @@ def _draw(step: int, schematic: Schematic) -> list[dict[str, Any]]:
 answers_over_prompts = Schematic(
     "answers-over-prompts",
     "An answer\u2019s token, in tokens of a prompt",
-    height=TOP + ROW * len(ROWS) + 26,
+    height=TOP + ROW * len(ROWS) + 46,
     numbers={
         **{f"tick_{n}": Number(f"= {n}") for n in range(7)},
         **{name: _ratio(name, *pair) for pairs in ROWS.values() for name, pair in pairs.items()},
@@ -87,20 +92,11 @@ answers_over_prompts = Schematic(
     steps=[
         Step(
             "In DeepSeek\u2019s own service a token of an answer took {service} times as much of a"
-            " chip\u2019s time as a token of a prompt.",
-            "A dot for DeepSeek\u2019s service at {service}, on a scale from nothing to"
-            " {gemini_list}.",
-        ),
-        Step(
-            "A profile of prefill and of decode that DeepSeek published a little later comes to"
-            " {profile}.",
-            "Below it a dot for the profile, at {profile}.",
-        ),
-        Step(
-            "Two other teams ran the same kind of model on H100 and on GB200. They found"
-            " {gb200_fp4} to {h100_4k}.",
-            "Three more rows: SGLang on H100 at {h100_2k} and {h100_4k}, SGLang on GB200 at"
-            " {gb200_fp4} and {gb200_fp8}, vLLM on GB200 at {vllm}.",
+            " chip\u2019s time as a token of a prompt. A profile that DeepSeek published later, and"
+            " other teams on H100 and GB200, came to {gb200_fp4} to {profile}.",
+            "Five rows on a scale from nothing to {gemini_list}: DeepSeek\u2019s service at"
+            " {service}, its profile at {profile}, SGLang on H100 at {h100_2k} and {h100_4k},"
+            " SGLang on GB200 at {gb200_fp4} and {gb200_fp8}, vLLM on GB200 at {vllm}.",
         ),
         Step(
             "DeepSeek\u2019s own list of that time asked {deepseek_list} times as much, and"
@@ -110,6 +106,7 @@ answers_over_prompts = Schematic(
         ),
     ],
     draw=_draw,
-    caption="All ran DeepSeek-V3 or its sibling R1. Prompt tokens that DeepSeek\u2019s service had"
-    " in its cache are left out.",
+    caption="All ran DeepSeek-V3 or its sibling R1. The mean context was 5,000 tokens in"
+    " DeepSeek\u2019s service; elsewhere prompts had 2,000 to 4,100. Prompt tokens that the service"
+    " had in its cache are left out.",
 )

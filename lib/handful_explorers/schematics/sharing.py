@@ -88,8 +88,8 @@ shared_cache = Schematic(
             " kept for a token.",
         ),
         Step(
-            "To write one more token, each layer in turn reads its own cache. So what is read of a"
-            " token of context is what is kept of it, {all}.",
+            "To write one more token, each layer in turn reads its own cache. For each token of"
+            " context as many bytes are read as are kept, {all}.",
             "An arrow leads from each cache to its layer. A second bar is as long as the first:"
             " {all} are read.",
         ),
