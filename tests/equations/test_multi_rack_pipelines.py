@@ -304,7 +304,7 @@ def test_the_chapter_on_boxes():
     assert on_stages.devices_memory(h200) < on_stages.devices_memory(CHAPTER) / 10
     one, four, eight = (on_stages.batch_of_stages(h200, pipeline_stages=p) for p in (1, 4, 8))
     two = on_stages.batch_of_stages(h200, pipeline_stages=2)
-    assert (two - one) / (eight - one) > 0.5  # the second box brings more than half
+    assert (two - one) / (eight - one) == pytest.approx(4 / 7)  # of it the second box brings
     limit = on_stages.room_gain(h200, pipeline_stages=1e9)
     assert limit == pytest.approx(1 / (1 - share)) and limit == pytest.approx(1 / 0.4, rel=0.02)
     racks = on_stages.room_gain(CHAPTER, pipeline_stages=1e9)
@@ -424,3 +424,36 @@ def test_a_full_memory_is_read_in_capacity_over_bandwidth():
     assert half == pytest.approx(35e-3, abs=0.4e-3) and half > turns
     # At 55 per cent of the peak of fp8 it takes the rack as long as reading takes the chain.
     assert busy / turns == pytest.approx(0.55, abs=0.01)
+    # Below 44 per cent it takes the copies longer than their reading, and a token costs the same on
+    # all three; with attention in bf16 below 87.
+    alone = CHAPTER | dict(devices=8, batch=232)
+    copies = latency.attention_time(alone) + latency.compute_time(alone)
+    assert copies / 232 == pytest.approx(9 * busy / 3620, rel=0.002)
+    assert copies / drained == pytest.approx(0.44, abs=0.005)
+    half = latency.compute_time(alone) + 2 * latency.attention_time(alone)
+    assert half / drained == pytest.approx(0.87, abs=0.005)
+    # At 60 per cent only the rack gets more expensive, and it stays the cheapest.
+    assert busy / 0.6 < turns and copies / 0.6 < drained
+    rate = balance.rent(CHAPTER, rented_time=1)
+    assert 1e6 * rate * busy / 0.6 / 3620 == pytest.approx(0.54, abs=0.005)
+
+
+@pytest.mark.parametrize("crowds, lap, people", [(1, 178e-3, 452), (2, 90e-3, 905)])
+def test_few_crowds_with_long_conversations_need_no_chain(crowds, lap, people):
+    """Give the room of missing crowds to longer conversations: racks side by side have it too."""
+    longer = CHAPTER | dict(context=100_000 * 8 // crowds)
+    assert latency.batch_that_fits(longer) >= people
+    assert people == crowds * 3620 // 8
+    turn = latency.step_time(longer, batch=3620 / 8) - latency.full_weight_time(longer) * 7 / 8
+    assert 8 * turn == pytest.approx(lap, rel=0.01)
+    assert latency.step_time(longer, batch=people) == pytest.approx(23e-3, abs=0.5e-3)
+
+
+def test_the_fullest_rack_sets_the_pace():
+    """A chain of eight with whole layers, filled: its lap, and what a token costs."""
+    people = 28_900
+    lap = 8 * (671e9 + people / 8 * 3.5136e9) * 8 / 61 / (72 * 8e12)
+    apart = latency.step_time(CHAPTER, batch=3620)
+    assert lap == pytest.approx(24.3e-3, abs=0.05e-3)
+    assert apart == pytest.approx(23.2e-3, abs=0.05e-3)
+    assert (lap / people) / (apart / 28_960) == pytest.approx(1.05, abs=0.003)

@@ -220,7 +220,12 @@ def _draw_ways(step: int, schematic: Schematic) -> list[dict[str, Any]]:
         named("held", rect(0, 43, weights, 22, "c1")),
         named("caches", rect(weights, 43, caches, 22, "c2")),
         rect(0.5, 43.5, WIDTH - 1, 21, "soft outline"),
-        text(0, CHART - 8, "One row: eight chips. Pale: for other crowds", "ink"),
+        text(
+            0,
+            CHART - 8,
+            "One row: eight chips" + ("" if way in ("rack", "few") else ". Pale: for other crowds"),
+            "ink",
+        ),
         *_others(step, schematic),
     ]
     found = {part[0]: part[1:] for part in reading(schematic, step)}
