@@ -221,7 +221,7 @@ def nudge_theory(
 
 
 KINDS = (
-    ("plain", False, False),
+    ("neither", False, False),
     ("LayerNorm alone", False, True),
     ("residual alone", True, False),
     ("residual and LayerNorm", True, True),

@@ -63,7 +63,7 @@ feistel = Explorer(
 
 _DEPTH, _NUDGE = 64, 1e-6
 _GAINS = {"1": "1: small", "2": "2: large", "3": "3: larger"}
-_KINDS = dict(zip(("plain", "norm", "residual", "both"), perturbation_growth.KINDS, strict=True))
+_KINDS = dict(zip(("neither", "norm", "residual", "both"), perturbation_growth.KINDS, strict=True))
 
 
 def _decades(values, unrelated: float) -> list[int]:
@@ -111,9 +111,10 @@ avalanche_with_depth = Explorer(
         Preset("64 layers", {"depth": 64, "gain": "2"}),
         Preset("Small weights", {"depth": 64, "gain": "1"}),
     ],
-    caption="On this scale 1 is the difference between two unrelated inputs: half of the bits, or, "
-    "for vectors, √2 times their length. That is why the millionth starts at 0.7 millionths. Dots "
-    "are simulated networks of width 64; the cipher is drawn for its first sixteen rounds.",
+    caption="1 is half of the bits, or, for vectors, √2 times their length; so the millionth starts "
+    "at 0.7 millionths. Dots are simulated networks of width 64; the cipher is drawn for sixteen "
+    "rounds. With small weights LayerNorm alone blows the numbers up again before every layer, and "
+    "tanh then shortens each vector more than the gap between two close ones.",
 )
 
 
@@ -140,7 +141,7 @@ drift_against_depth = Explorer(
     "What rounding does to a rebuilt input",
     x=Sweep("feistel_rounds", 1, 256, at=128, title="Steps there and back"),
     y=Scale("Error of the rebuilt input, relative", min=1e-8, max=100),
-    curves=[Curve(perturbation_growth.rounding_walk, "Roundings alone", role="total")],
+    curves=[Curve(perturbation_growth.rounding_walk, "Rounding alone", role="total")],
     points=[
         Points("With LayerNorm", partial(_drift, "with LayerNorm", 16)),
         Points("No LayerNorm", partial(_drift, "no LayerNorm", 32, normalised=False)),
@@ -148,12 +149,13 @@ drift_against_depth = Explorer(
     ],
     given={"unit_roundoff": 2.0**-24},
     guess=Guess(
-        "In single precision, roundings alone leave the input wrong by about 2·10⁻⁷ after 128 "
+        "In single precision, rounding alone leaves the input wrong by about 2·10⁻⁷ after 128 "
         "steps there and back. With LayerNorm, a nudge on the way up grows a few times. How far "
         "off is the rebuilt input then?",
         level="With LayerNorm",
     ),
-    caption="The line: roundings in single precision, if no layer enlarged them. Rings: random "
-    "layers of gain 2 with tanh, in single precision unless bf16 is named. At 1 the error is as "
-    "large as the input itself.",
+    caption="The line: rounding in single precision, if no layer enlarged its errors. Rings: "
+    "random layers of gain 2 with tanh, in single precision unless bf16 is named. At 1 the error "
+    "is as large as the input itself; above 1 the input is lost in it. At 128 two of the rings lie "
+    "on each other, and both have lost it.",
 )

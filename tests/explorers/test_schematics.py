@@ -22,6 +22,7 @@ from handful_explorers.schematics import (
     crossing,
     decode,
     experts,
+    growth,
     kink,
     layouts,
     person,
@@ -580,17 +581,31 @@ def test_notes_are_drawn_to_scale():
         assert drawn / 8 == kept.value(name) / kept.value("kept")
     assert kept.value("layers") == 8 * 10  # a box stands for ten
     assert 2 * kept.value("chip") < kept.value("kept") < 3 * kept.value("chip")
-    held = boxes(rebuilt, 4)
-    assert held["memory"]["h"] / full == pytest.approx(rebuilt.value("held") / kept.value("kept"))
-    assert held["notes"]["h"] == boxes(kept, 1)["notes 0"]["h"] / 10  # one layer of ten
+    for step, name in ((1, "pair"), (2, "pair"), (3, "part"), (4, "held")):
+        held = boxes(rebuilt, step)
+        part = rebuilt.value(name) / kept.value("kept")
+        assert held["memory"]["h"] / full == pytest.approx(part)
+        # Notes are written on the way back only, first by the part that ran last.
+        written = {3: ["notes feed-forward"], 4: ["notes attention", "notes feed-forward"]}
+        assert sorted(key for key in held if key.startswith("notes")) == written.get(step, [])
     assert rebuilt.value("held") == rebuilt.value("pair") + rebuilt.value("layer")
     assert rebuilt.value("pair") == 2 * 2 * 8192 * 8192
+
+
+def test_up_and_down_are_what_the_simulation_gives():
+    one, found = schematics.both_ways, growth._course()
+    assert found.streams[-1] == pytest.approx(one.value("streams"), rel=0.03)
+    assert found.nudge[-1] == pytest.approx(one.value("nudge"), rel=0.03)
+    assert found.error[0] == pytest.approx(one.value("back"), rel=0.1)
+    assert found.error[0] / found.error[-1] == pytest.approx(one.value("nudge"), rel=0.05)
+    assert (one.told["ahead"], one.told["back"]) == ("5", "800")
+    assert len(found.streams) == one.value("layers") + 1
 
 
 def test_piles_are_drawn_to_scale():
     one = schematics.four_piles
     names = ("kept", "each", "second", "held")
-    short, long = boxes(one, 4), boxes(one, 5)
+    short, long = boxes(one, 2), boxes(one, 3)
     for name in names:
         assert short[name]["w"] / WIDTH == pytest.approx(one.value(name) / one.value("kept"))
         assert long[name] == short[name]  # on another scale
@@ -598,6 +613,7 @@ def test_piles_are_drawn_to_scale():
     chip = one.value("chip")
     assert short["chip 3"]["x"] / WIDTH == pytest.approx(chip / one.value("kept"))
     assert long["chip 3"]["x"] / WIDTH == pytest.approx(chip / one.value("kept_long"))
+    assert short["each"]["w"] < short["chip 3"]["x"] / 2  # "well before the line"
     assert long["held"]["w"] < long["chip 3"]["x"] < long["second"]["w"]  # "only the trick's"
 
 
@@ -655,7 +671,12 @@ def test_nine_boxes_in_words_and_lengths():
 # rounded figures of the chapter.
 HAND = {
     "training_notes": {"kept_1": 183e9 / 4, "kept_3": 183e9 * 3 / 4, "kept_4": 183e9 / 8},
-    "rebuilt_notes": {"layer": 183e9 / 80, "pair": 2 * 2 * 8192 * 8192},
+    "rebuilt_notes": {
+        "layer": 183e9 / 80,
+        "pair": 2 * 2 * 8192 * 8192,
+        "part": (2 * 2 + 19 + 2) * 8192 * 8192,
+    },
+    "both_ways": {"ahead": 60 / 13, "back": 60 * 13},
     "four_piles": {
         "second": (2 * 40 + 34 * 2) * 8192**2,
         "longer": 131072 / 8192,

@@ -399,6 +399,58 @@ def passage(
     return Passage(ahead, _size(returned - true) / _size(change), streams)
 
 
+class Course(NamedTuple):
+    """Sizes after each of 0, 1, … layers, as multiples of those at the input.
+
+    `streams`: of the streams; `nudge`: of a small change on its way up; `error`: of one that sets
+    out at the top on its way down, where it is drawn as large as the streams are.
+    """
+
+    streams: np.ndarray
+    nudge: np.ndarray
+    error: np.ndarray
+
+
+def course(layers: int = 64, *, samples: int = 5, nudge: float = 1e-7) -> Course:
+    """Follow streams, a nudge and an error through random layers with LayerNorm, both ways.
+
+    Layers are those of `passage`, two rounds each; the result is the median over networks.
+
+    >>> found = course(16)
+    >>> found.nudge[0] == 1 and bool(found.error[-1] == found.streams[-1])
+    True
+    >>> bool(found.nudge[-1] / found.streams[-1] < found.error[0] / found.streams[0])
+    True
+    """
+    seen = []
+    for seed in range(1, samples + 1):
+        functions, true = _random_rounds(
+            2 * layers,
+            normalised=True,
+            gain=2.0,
+            through=np.tanh,
+            width=64,
+            seed=seed,
+            dtype=np.float64,
+        )
+        pairs = [functions[n : n + 2] for n in range(0, 2 * layers, 2)]
+        change = nudge * np.random.default_rng(seed + 2).standard_normal(true.shape)
+        here, beside = true, true + change
+        streams, ahead = [1.0], [1.0]
+        for pair in pairs:
+            here = np.stack(encrypt(here[0], here[1], pair, REALS))
+            beside = np.stack(encrypt(beside[0], beside[1], pair, REALS))
+            streams.append(_size(here) / _size(true))
+            ahead.append(_size(beside - here) / _size(change))
+        beside, back = here + streams[-1] * change, [streams[-1]]
+        for pair in reversed(pairs):
+            here = np.stack(decrypt(here[0], here[1], pair, REALS))
+            beside = np.stack(decrypt(beside[0], beside[1], pair, REALS))
+            back.append(_size(beside - here) / _size(change))
+        seen.append((streams, ahead, back[::-1]))
+    return Course(*np.median(seen, axis=0))
+
+
 def nudge_growth(
     depth: int = 64,
     *,

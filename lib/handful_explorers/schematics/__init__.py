@@ -9,6 +9,7 @@ from .decode import decode_step
 from .experts import expert_layer
 from .fast import fast_mode
 from .feistel import feistel_round
+from .growth import both_ways
 from .heads import shared_heads
 from .kink import price_kink
 from .layouts import four_layouts
@@ -26,6 +27,7 @@ from .waiting import three_ways
 __all__ = [
     "answers_over_prompts",
     "between_layers",
+    "both_ways",
     "chained_memory",
     "decode_step",
     "expert_layer",

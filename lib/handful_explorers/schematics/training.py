@@ -1,14 +1,14 @@
 """What training keeps of a text between the way up through the layers and the way back.
 
-One drawing serves two pictures: notes that are kept, and notes that are made again.  Notes and the
-memory that they take are drawn to scale; a box stands for ten layers.
+Notes that are kept, notes that are made again layer by layer, and the piles of four ways.  The
+memory that they take is drawn to scale.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..plotting.scenes.shapes import line, rect, text
+from ..plotting.scenes.shapes import circle, line, path, rect, text
 from .schematic import WIDTH, Number, Schematic, Step, named
 from .svg import arrow
 
@@ -24,12 +24,12 @@ def _y(box: int) -> float:
     return BOTTOM - TALL - box * PITCH
 
 
-def _frame(way: str, held: str = "notes held") -> list[dict[str, Any]]:
+def _frame(way: str) -> list[dict[str, Any]]:
     """Draw the layers, and which way the text goes through them."""
     out = [
         text(X, 13, "layers", "ink strong"),
         text(X + WIDE + 14, 13, "notes", "c2 strong"),
-        text(WIDTH, 13, held, "ink strong", "end"),
+        text(WIDTH, 13, "notes held", "ink strong", "end"),
         text(X, BOTTOM + 18, "text comes in", "ink"),
     ]
     for box in range(BOXES):
@@ -67,19 +67,66 @@ def _kept(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     return out + _gauge(schematic.value(name), schematic.told[name], schematic)
 
 
+FIRST, SECOND = 22, 190  # the two streams' middles
+PARTS = {"attention": BOTTOM - 62, "feed-forward": BOTTOM - 162}  # heights of the two rounds
+KEPT_X, PART = 58, 96  # the parts' left edge and width
+
+
+def _stream(x: float, changes: float, step: int, before: bool, after: bool) -> list[dict[str, Any]]:
+    """Draw a stream below and above the place where it is changed; what is not held is dashed."""
+    found = []
+    for low, high, held in ((BOTTOM, changes + 11, before), (changes - 11, TOP, after)):
+        if not held:
+            found.append(line(x, low, x, high, "soft dash"))
+        elif step < 3:
+            found.append(arrow(x, low, x, high, "c0", 3))
+        else:
+            found.append(arrow(x, high, x, low, "c0", 3))
+    return found
+
+
+def _part(name: str, step: int, run: bool) -> list[dict[str, Any]]:
+    """Draw one part of the layer: what it reads, and what its result is added to."""
+    y, back = PARTS[name], step > 2
+    reads, adds = (SECOND, FIRST) if name == "attention" else (FIRST, SECOND)
+    right = reads < adds  # it goes through the part from left to right
+    near, far = (KEPT_X, KEPT_X + PART) if right else (KEPT_X + PART, KEPT_X)
+    sign = 1 if right else -1
+    out = [
+        rect(KEPT_X, y - 16, PART, 32, "c1 round" if run else "soft outline round"),
+        text(KEPT_X + PART / 2, y + 5, name, "paper small" if run else "soft small", "middle"),
+    ]
+    if run:
+        out += [
+            circle(reads, y, 4, "c0"),
+            path([(reads, y), (near - 8 * sign, y)], "c0", 2),
+            arrow(near - 12 * sign, y, near - 2 * sign, y, "c0", 2),
+            arrow(far + 2 * sign, y, adds - 12 * sign, y, "c4", 2),
+            circle(adds, y, 10, "c4 outline"),
+            text(adds, y + 5, "\u2212" if back else "+", "ink strong", "middle"),
+        ]
+    if back and run:
+        out.append(named(f"notes {name}", rect(KEPT_X, y + 20, PART, 5, "c2")))
+        out.append(text(KEPT_X + PART / 2, y + 40, "its notes", "ink small", "middle"))
+    return out
+
+
 def _rebuilt(step: int, schematic: Schematic) -> list[dict[str, Any]]:
-    """Draw two streams, and the notes of the one layer at work."""
-    out = _frame("up" if step == 1 else "down", "held")
-    at = {1: BOXES, 2: BOXES - 1, 3: BOXES - 2, 4: 0}[step]
-    y = _y(at) if at < BOXES else TOP - 8
-    for stream in range(2):
-        x = X + 22 + 40 * stream
-        out.append(named(f"stream {stream}", rect(x - 8, y - 3, 16, 7, "c0")))
-    out.append(rect(X + WIDE + 14, BOTTOM + 10, 16, 7, "c0"))
-    out.append(text(X + WIDE + 36, BOTTOM + 18, "a stream", "ink"))
-    if step > 1:  # one layer of the ten of a box
-        out.append(named("notes", rect(X + WIDE + 14, y + TALL - 3, NOTES, TALL / 10, "c2")))
-    name = "pair" if step == 1 else "held"
+    """Draw one layer opened up: two streams that cross, there and back."""
+    out = [
+        text(0, 13, "one layer, " + ("up" if step < 3 else "back down"), "ink strong"),
+        text(WIDTH, 13, "held", "ink strong", "end"),
+        text(0, BOTTOM + 18, "first stream", "ink"),
+        text(SECOND + 18, BOTTOM + 18, "second stream", "ink", "end"),
+    ]
+    low, high = PARTS["attention"], PARTS["feed-forward"]
+    # Which parts of the two streams are held, and which parts of the layer have run.
+    held = {1: (1, 1, 1, 0), 2: (1, 1, 1, 1), 3: (0, 1, 1, 1), 4: (1, 1, 1, 1)}[step]
+    out += _stream(FIRST, low, step, bool(held[0]), bool(held[1]))
+    out += _stream(SECOND, high, step, bool(held[2]), bool(held[3]))
+    out += _part("attention", step, step != 3)
+    out += _part("feed-forward", step, step != 1)
+    name = {1: "pair", 2: "pair", 3: "part", 4: "held"}[step]
     return out + _gauge(schematic.value(name), schematic.told[name], schematic)
 
 
@@ -136,43 +183,49 @@ training_notes = Schematic(
 
 rebuilt_notes = Schematic(
     "rebuilt-notes",
-    "The way back without notes",
+    "A layer that is undone",
     height=BOTTOM + 24,
     numbers={
         **_NUMBERS,
         "layer": Number(f"= [activation_memory_stored_of_shape {RUN}] / {{layers}}", unit="B"),
         "held": Number(f"activation_memory_reversible_of_shape {RUN} activation_bytes=2"),
         "pair": Number("= {held} - {layer}", unit="B"),
+        # Of the 34 bytes, 19 are the feed-forward part's and 2 its normalisation's.
+        "part": Number("= {pair} + {layer} * 21 / 34", unit="B"),
     },
     steps=[
         Step(
-            "On the way up nothing is written down. At the top there are two streams of numbers,"
-            " the halves of the cipher, {pair} together.",
-            "The same stack of layers, without notes. Two small boxes, the streams, have arrived"
-            " at the top; they take {pair} of memory, a thin line.",
+            "On the way up attention reads the second stream, and its result is added to the"
+            " first. The second stream is left as it was.",
+            "Two upright lines, the first and the second stream, with attention and the"
+            " feed-forward part between them. An arrow leads from the second stream through"
+            " attention to a plus on the first. Memory holds {pair}, a thin line.",
         ),
         Step(
-            "Now back, from the last layer. Run its feed-forward part again, on the stream that it"
-            " read, and subtract the result from the other. Then do the same with attention. These"
-            " runs write the layer\u2019s notes once more, {layer}.",
-            "The streams stand at the uppermost box. A thin strip of notes stands beside it;"
-            " streams and notes together take {held}.",
+            "Then the feed-forward part reads the new first stream, and its result is added to the"
+            " second. No notes are kept, only the two streams, {pair} together.",
+            "A second arrow leads the other way, from the first stream through the feed-forward"
+            " part to a plus on the second. Memory still holds {pair}.",
         ),
         Step(
-            "Now the layer is undone: the streams are what they were below it. Its notes have done"
-            " their work and are thrown away, and those of the next layer down take their place.",
-            "The streams have moved down, and so has the thin strip of notes. Memory still holds"
-            " {held}.",
+            "Now back. The first stream is still what the feed-forward part read, so run that part"
+            " again, forwards, and subtract its result from the second. The run writes the"
+            " part\u2019s notes afresh.",
+            "The streams are followed downwards. The plus on the second stream has become a minus,"
+            " and a strip of notes lies at the feed-forward part. Streams and"
+            " notes take {part}.",
         ),
         Step(
-            "So it goes, down to the first layer. Streams and notes together never took more than"
-            " {held}, instead of {kept}, and every layer has run forwards twice.",
-            "The streams are back at the lowest box, where the text came in. They and the notes"
-            " take {held}, far below the mark of one H100, {chip}.",
+            "Do the same with attention, and the layer is undone. Its notes, {layer}, are used and"
+            " thrown away, and the layer below follows. Streams and notes never take more than"
+            " {held}, instead of {kept}.",
+            "The plus on the first stream has become a minus too, and both streams are what they"
+            " were below the layer. Memory holds {held}, far below the mark of one H100, {chip}.",
         ),
     ],
     draw=_rebuilt,
-    caption=_CAPTION,
+    caption="One of the {layers} layers of Llama 3.1 70B in training, if it were built in this way;"
+    " one text of {tokens} tokens. Only the memory on the right is drawn to scale.",
 )
 
 LONG = RUN.replace("8192", "131072")
@@ -188,9 +241,9 @@ ROW, ROWS_TOP = 54, 30  # of the bars, in pixels
 
 def _piles(step: int, schematic: Schematic) -> list[dict[str, Any]]:
     """Draw the piles below one another, and how much one chip holds on their scale."""
-    long = step > len(PILES)
+    long = step > 2
+    shown = list(PILES.items())[: 1 if step == 1 else None]
     scale = WIDTH / schematic.value("kept")
-    shown = list(PILES.items())[:step]
     bottom = ROWS_TOP + ROW * len(shown)
     chip = schematic.value("chip") * scale / (schematic.value("longer") if long else 1)
     out = [
@@ -237,18 +290,10 @@ four_piles = Schematic(
             " H100, stands a little left of the middle.",
         ),
         Step(
-            "With a checkpoint at each layer, {layers} inputs are kept, and one layer\u2019s notes"
-            " are there in full: {each}.",
-            "Below it a much shorter bar, a checkpoint at each layer, {each}.",
-        ),
-        Step(
-            "With a checkpoint at every second layer it is half as many inputs, and the notes of"
-            " two layers: {second}.",
-            "Below it a bar for a checkpoint at every second layer, a little shorter: {second}.",
-        ),
-        Step(
-            "With the trick, two streams are kept, and one layer\u2019s notes: {held}.",
-            "Below it a very short bar, the trick with two streams, {held}.",
+            "A checkpoint at each layer brings that down to {each}, at every second layer to"
+            " {second}, and the trick, with its two streams, to {held}.",
+            "Below it three far shorter bars, {each}, {second} and {held}. All of them end well"
+            " before the line of one H100.",
         ),
         Step(
             "A text of {long} tokens makes each pile {longer} times as large. On the new scale the"

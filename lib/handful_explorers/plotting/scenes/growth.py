@@ -54,7 +54,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
         dots = [shapes.circle(x + 3 + 8 * n, y - 4, 2.4, colour) for n in range(3)]
         line = [shapes.path([(x, y - 4), (x + 22, y - 4)], colour, 2.5)]
         out += [*(dots if i else line), shapes.text(x + 30, y, label, "ink")]
-    top = 12 + (len(entries) + 1) // 2 * 20 + 14 if wide else 12 + len(entries) * 20 + 14
+    top = 12 + (len(entries) + 1) // 2 * 20 + 26 if wide else 12 + len(entries) * 20 + 26
     bottom, right = top + 270.0, width - 8.0
 
     def across(layer: float) -> float:
@@ -73,7 +73,7 @@ def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
         out.append(shapes.text(across(layer), bottom + 18, str(layer), "soft small", "middle"))
     out.append(shapes.text(right, bottom + 36, "Layers, or rounds", "soft", "end"))
     out.append(
-        shapes.text(LEFT + 6, top - 6, "Difference (1: as of two unrelated inputs)", "soft small")
+        shapes.text(LEFT + 6, top - 16, "Difference (1: as of two unrelated inputs)", "soft small")
     )
     here, drawn = across(v["depth"]), range(v["depth"] + 1)
     out.append(shapes.line(here, top, here, bottom, "ink dash"))

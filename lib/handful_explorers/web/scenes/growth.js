@@ -71,7 +71,7 @@ function picture(v, width) {
       );
     out.push(text(x + 30, y, label, "ink"));
   });
-  const top = 12 + (wide ? Math.floor((entries.length + 1) / 2) : entries.length) * 20 + 14,
+  const top = 12 + (wide ? Math.floor((entries.length + 1) / 2) : entries.length) * 20 + 26,
     bottom = top + 270,
     right = width - 8;
   /** @param {number} layer */
@@ -87,7 +87,7 @@ function picture(v, width) {
     out.push(text(across(layer), bottom + 18, String(layer), "soft small", "middle"));
   out.push(
     text(right, bottom + 36, "Layers, or rounds", "soft", "end"),
-    text(LEFT + 6, top - 6, "Difference (1: as of two unrelated inputs)", "soft small"),
+    text(LEFT + 6, top - 16, "Difference (1: as of two unrelated inputs)", "soft small"),
   );
   const here = across(v.depth);
   out.push(line(here, top, here, bottom, "ink dash"));
