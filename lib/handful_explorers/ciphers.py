@@ -111,10 +111,10 @@ avalanche_with_depth = Explorer(
         Preset("64 layers", {"depth": 64, "gain": "2"}),
         Preset("Small weights", {"depth": 64, "gain": "1"}),
     ],
-    caption="1 is half of the bits, or, for vectors, √2 times their length; so the millionth starts "
-    "at 0.7 millionths. Dots are simulated networks of width 64; the cipher is drawn for sixteen "
-    "rounds. With small weights LayerNorm alone blows the numbers up again before every layer, and "
-    "tanh then shortens each vector more than the gap between two close ones.",
+    caption="1 is half of the bits, or, for vectors, √2 times their length. Dots are simulated "
+    "networks of width 64; the cipher is drawn for sixteen rounds. With small weights LayerNorm "
+    "alone blows the numbers up again before every layer, and tanh then shortens each vector more "
+    "than the gap between two close ones.",
 )
 
 

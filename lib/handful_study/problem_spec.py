@@ -23,7 +23,7 @@ from .problem_model import Problem
 
 # How the unit of an answer may be written; a learner is told one of them.
 WRITTEN = {
-    "s": "ms",
+    "s": "ms or days",
     "B": "GB",
     "bit": "bits",
     "B/s": "TB/s",
@@ -62,7 +62,7 @@ def answer_prompt(problem: Problem) -> str:
 
     >>> from handful_study.problems import problem
     >>> answer_prompt(problem("step-of-a-dense-model"))
-    'Your answer, with its unit, such as ms'
+    'Your answer, with its unit, such as ms or days'
     """
     if problem.kind == "expression":
         return "Your formula, such as 2*A/B"

@@ -136,6 +136,7 @@ def test_rows_come_in_the_order_of_the_lecture():
         ("flash-drains-in-a-minute", "depends"),
         ("disk-drains-in-an-hour", "wrong"),
         ("random-network-may-be-a-cipher", "depends"),
+        ("differential-is-the-derivative", "depends"),
         ("ciphers-lack-residuals", "depends"),
         ("revnets-2017", "holds"),
         ("revnets-invert-it-all", "contested"),

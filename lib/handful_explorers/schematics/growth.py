@@ -100,27 +100,27 @@ both_ways = Schematic(
     steps=[
         Step(
             "What different layers add points in unrelated directions, so mean squares add up:"
-            " after {layers} layers the streams are \u221a({one} + {layers} \u00d7 {adds}), or about"
-            " {streams}, times as large.",
-            "A log plot of size against layers, with an arrow to the right. The line of the"
-            " streams begins at {one} and rises to {streams}.",
+            " after {layers} layers the streams are \u221a({one} + {layers} \u00d7 {adds}), or"
+            " about {streams}, times as large.",
+            "A log plot of size against layers, with an arrow to the right. The streams begin at"
+            " {one} and rise to {streams}.",
         ),
         Step(
-            "On the way up a nudge grows {nudge} times. Measured against the streams, which is the"
-            " gap between the two lines, that is about {ahead} times.",
-            "A second line, the nudge, also begins at {one} and rises to {nudge}. The gap between the"
-            " two lines at the last layer is marked \u00d7 {ahead}.",
+            "On the way up a nudge grows {nudge} times. What counts is the gap between the lines:"
+            " measured against the streams, the nudge grows about {ahead} times.",
+            "A second line, the nudge, also begins at {one} and rises to {nudge}. The gap at the"
+            " last layer is marked \u00d7 {ahead}.",
         ),
         Step(
-            "On the way down an error made at the top, which we start on the line of the streams,"
-            " grows {nudge} times as well. But now the streams shrink {streams} times. The gap"
-            " opens to {nudge} times {streams}, or some {back}.",
-            "The arrow points to the left. The line of the streams falls from {streams} to {one}; that"
-            " of the error begins on it at the last layer and rises towards the first, where the"
-            " gap is marked \u00d7 {back}.",
+            "On the way down an error made at the top grows {nudge} times as well. But now the"
+            " streams shrink {streams} times, and the gap opens to {nudge} times {streams}, or some"
+            " {back}.",
+            "The arrow points to the left. The streams fall from {streams} to {one}. The error"
+            " begins on their line at the last layer and rises towards the first, where the gap is"
+            " marked \u00d7 {back}.",
         ),
     ],
     draw=_draw,
-    caption="Simulated: {layers} random layers of gain two, with LayerNorm and two streams. Equal"
-    " heights are equal factors.",
+    caption="Simulated networks like those of the figure above, with LayerNorm. Equal heights are"
+    " equal factors.",
 )

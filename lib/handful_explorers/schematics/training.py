@@ -153,8 +153,8 @@ training_notes = Schematic(
     },
     steps=[
         Step(
-            "The text enters at the bottom and passes layer after layer. Each layer writes down"
-            " what it computed. These are its notes for the way back.",
+            "The text enters at the bottom. Each layer writes down what it computed, its notes for"
+            " the way back.",
             "A stack of eight boxes of layers, with an arrow upwards. The lowest two have notes"
             " beside them; they fill {kept_1} of memory.",
         ),
@@ -167,13 +167,13 @@ training_notes = Schematic(
         ),
         Step(
             "The way back begins at the last layers. Their notes tell how much each of their"
-            " weights had to do with the error. Once they are used, they can be thrown away.",
+            " weights had to do with the error, and are then thrown away.",
             "The arrow leads downwards. The uppermost two boxes have no notes any more, and"
             " {kept_3} are left in memory.",
         ),
         Step(
-            "The first layers come last. Their notes were the first to be written, and they have"
-            " been lying in memory ever since.",
+            "The first layers come last. Their notes were written first, and have been lying in"
+            " memory ever since.",
             "Only the lowest box still has its notes, {kept_4}.",
         ),
     ],
@@ -216,16 +216,16 @@ rebuilt_notes = Schematic(
             " notes take {part}.",
         ),
         Step(
-            "Do the same with attention, and the layer is undone. Its notes, {layer}, are used and"
-            " thrown away, and the layer below follows. Streams and notes never take more than"
-            " {held}, instead of {kept}.",
+            "Do the same with attention, and the layer is undone. Its notes, {layer}, are thrown"
+            " away after use, and the layer below follows. No more than {held} is held at a time,"
+            " instead of {kept}.",
             "The plus on the first stream has become a minus too, and both streams are what they"
             " were below the layer. Memory holds {held}, far below the mark of one H100, {chip}.",
         ),
     ],
     draw=_rebuilt,
-    caption="One of the {layers} layers of Llama 3.1 70B in training, if it were built in this way;"
-    " one text of {tokens} tokens. Only the memory on the right is drawn to scale.",
+    caption="One of the {layers} layers of Llama 3.1 70B, if it were built in this way; one text of"
+    " {tokens} tokens. The memory is drawn to scale.",
 )
 
 LONG = RUN.replace("8192", "131072")
@@ -297,8 +297,7 @@ four_piles = Schematic(
         ),
         Step(
             "A text of {long} tokens makes each pile {longer} times as large. On the new scale the"
-            " bars have not changed at all. What has changed is the line: a chip is no larger than"
-            " before.",
+            " bars have not changed at all. What has changed is the line.",
             "The bars are as long as they were, and stand for {kept_long}, {each_long},"
             " {second_long} and {held_long}. The line of one H100 has moved far to the left: only"
             " the bar of the trick ends before it.",

@@ -119,7 +119,7 @@ def reversibility_frees_activations() -> Findings:
 
 def differences_are_derivatives() -> Findings:
     """the difference of a map over GF(2), at every point: of a linear map, of an S-box, and its
-    degree
+    degree, and of an addition
     """
 
     def swap(x: int) -> int:
@@ -135,6 +135,9 @@ def differences_are_derivatives() -> Findings:
         "not for an S-box": len(set(table(box, 1))) > 1,
         "a lower degree than the S-box, whatever the difference": all(
             _degree(table(box, difference)) < whole for difference in range(1, 16)
+        ),
+        "adding a key modulo a power of two is linear over bits, too": (
+            len(set(table(lambda x: (x + 3) & 15, 1))) == 1
         ),
     }
 
