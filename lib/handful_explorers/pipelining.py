@@ -16,7 +16,7 @@ laps = Explorer(
     kind="laps",
     controls=[
         _STAGES,
-        Control(IntSlider(value=1, min=1, max=12), "micro_batches", "Micro-batches in flight"),
+        Control(IntSlider(value=1, min=1, max=16), "micro_batches", "Micro-batches in flight"),
         Control(
             FloatSlider(value=0, min=0, max=1, step=0.05),
             "hop_time",
@@ -28,6 +28,6 @@ laps = Explorer(
         Preset("One crowd", {"pipeline_stages": 4, "micro_batches": 1, "hop_time": 0}),
         Preset("With hops", {"pipeline_stages": 4, "micro_batches": 4, "hop_time": 0.25}),
     ],
-    caption="Each colour is a micro-batch. When it leaves the last stage, its next token enters "
-    "the first one; nothing has to turn round.",
+    caption="Each colour is a micro-batch, and a thin bar its hop to the next stage. Above the "
+    "first row are the hops back from the last stage; then the next token begins.",
 )

@@ -46,13 +46,15 @@ def _middle(rack: int) -> float:
 def _racks(step: int, told: dict[str, str], ratio: float) -> list[dict[str, Any]]:
     out = [
         text(0, 13, "this rack", "ink strong"),
-        text(WIDTH, 13, "the other rack", "ink strong", "end"),
+        text(WIDTH, 13, "other rack", "ink strong", "end"),
+        *(text(_middle(rack), 13, "fabric", "c0 small", "middle") for rack in (0, 1)),
     ]
     height = TOP + TALL / 2
     if step > 1:
         start, wide = _middle(0), _middle(1) - _middle(0)
         cable = FABRIC / ratio
         out.append(rect(start, height - cable / 2, wide, cable, "c0"))
+        out.append(text(WIDTH / 2, height + 16, "cable", "c0 small", "middle"))
     for rack in (0, 1):
         left = rack * (WIDTH - BOX)
         out += [
@@ -72,7 +74,8 @@ def _racks(step: int, told: dict[str, str], ratio: float) -> list[dict[str, Any]
         x = BOX / 2 if rack == 0 else WIDTH - BOX / 2
         second = ("half_weights", "of weights", "c1") if step == 2 else None
         if step > 2:
-            second = (f"inside_{key}", "on the fabric", "c0")
+            later = step == 4 and rack == 1
+            second = (f"inside_{key}", "to come" if later else "on the fabric", "c0")
         assert second
         out += [
             text(x, TOP + TALL + 17, f"{told[key]} layers", "ink", "middle"),
@@ -256,7 +259,7 @@ pipeline_or_copies = Schematic(
     " equal halves, of the reading alone and without hops; each bar names the crowd.",
 )
 
-# Training turns round ----------------------------------------------------------------------------
+# Training drains the pipeline --------------------------------------------------------------------
 
 STAGES, FORWARD, BACKWARD, WEIGHTS = 4, 1, 2, 1
 LEFT, GRID, PITCH, TALL_ROW = 16, 46, 27, 23

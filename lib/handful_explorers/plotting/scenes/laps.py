@@ -20,7 +20,7 @@ INPUTS = {
 }
 LAPS = 3  # of the slower of a lap alone and a turn of all micro-batches: what the chart shows
 ROUNDS = 60  # of which the last half is measured
-LEFT = 22
+LEFT, GAP = 22, 6  # where the rows begin, and what is between them
 
 
 def clean(x: float) -> float:
@@ -60,25 +60,36 @@ def run(explorer, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def picture(v: dict[str, Any], width: float) -> tuple[float, list[dict]]:
-    """Draw one row per stage, with a bar for each micro-batch that it works on."""
-    top, row, right = 4, 30 if v["stages"] <= 4 else 24, width - 2
+    """Draw one row per stage, with a bar for each micro-batch that it works on.
+
+    A hop lies between two rows; the one back to the first stage lies above all of them.
+    """
+    top, row, right = 4, 32 if v["stages"] <= 4 else 26, width - 2
     bottom, scale, out = top + row * v["stages"], (right - LEFT) / v["span"], []
     for stage in range(v["stages"]):
         out += [
-            shapes.text(0, top + row * stage + row / 2 + 4, str(stage + 1), "soft"),
-            shapes.rect(LEFT, top + row * stage + 2, right - LEFT, row - 4, "grid"),
+            shapes.text(0, top + row * stage + (row + GAP) / 2 + 4, str(stage + 1), "soft"),
+            shapes.rect(LEFT, top + row * stage + GAP, right - LEFT, row - GAP, "grid"),
         ]
     for stage, start, j, _ in v["bars"]:
         at = LEFT + start * scale
         wide = max(min(scale, right - at) - 1, 0.6)
-        out.append(shapes.rect(at, top + row * stage + 2, wide, row - 4, f"c{j % 8}"))
+        out.append(shapes.rect(at, top + row * stage + GAP, wide, row - GAP, f"c{j % 8}"))
         label = str(j + 1)
         if wide >= 5 + 6.5 * len(label):
             out.append(
                 shapes.text(
-                    at + wide / 2, top + row * stage + row / 2 + 4, label, "paper small", "middle"
+                    at + wide / 2,
+                    top + row * stage + (row + GAP) / 2 + 4,
+                    label,
+                    "paper small",
+                    "middle",
                 )
             )
+        leaves, y = at + scale, top + row * ((stage + 1) % v["stages"])
+        across = min(v["hop"] * scale, right - leaves)
+        if across > 0.5:
+            out.append(shapes.rect(leaves, y + 1, across, GAP - 2, f"c{j % 8}"))
     step = next(m for m in (1, 2, 5, 10, 20, 50) if m * scale >= 30)
     i = 0
     while i * step <= v["span"] + 1e-9:
@@ -102,7 +113,7 @@ def readouts(v: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Return the utilisation and the time from token to token, as played."""
     return [
         (
-            "Stages busy",
+            "Stages busy, once all have begun",
             format_value(v["utilisation"], "%"),
             "",
         ),

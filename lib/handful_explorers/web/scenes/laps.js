@@ -5,7 +5,8 @@ import { line, rect, text } from "./shapes.js";
 
 const LAPS = 3,
   ROUNDS = 60,
-  LEFT = 22;
+  LEFT = 22,
+  GAP = 6;
 
 // Without the dust of many additions.
 /** @param {number} x */
@@ -31,6 +32,7 @@ function run({ input }) {
   return {
     stages,
     many,
+    hop,
     span,
     bars,
     utilisation: clean(played.utilisation),
@@ -45,7 +47,7 @@ function run({ input }) {
  */
 function picture(v, width) {
   const top = 4,
-    row = v.stages <= 4 ? 30 : 24,
+    row = v.stages <= 4 ? 32 : 26,
     right = width - 2,
     bottom = top + row * v.stages,
     scale = (right - LEFT) / v.span,
@@ -53,19 +55,29 @@ function picture(v, width) {
     out = [];
   for (let stage = 0; stage < v.stages; stage++) {
     out.push(
-      text(0, top + row * stage + row / 2 + 4, String(stage + 1), "soft"),
-      rect(LEFT, top + row * stage + 2, right - LEFT, row - 4, "grid"),
+      text(0, top + row * stage + (row + GAP) / 2 + 4, String(stage + 1), "soft"),
+      rect(LEFT, top + row * stage + GAP, right - LEFT, row - GAP, "grid"),
     );
   }
   for (const [stage, start, j] of v.bars) {
     const at = LEFT + start * scale,
       wide = Math.max(Math.min(scale, right - at) - 1, 0.6),
       label = String(j + 1);
-    out.push(rect(at, top + row * stage + 2, wide, row - 4, `c${j % 8}`));
+    out.push(rect(at, top + row * stage + GAP, wide, row - GAP, `c${j % 8}`));
     if (wide >= 5 + 6.5 * label.length)
       out.push(
-        text(at + wide / 2, top + row * stage + row / 2 + 4, label, "paper small", "middle"),
+        text(
+          at + wide / 2,
+          top + row * stage + (row + GAP) / 2 + 4,
+          label,
+          "paper small",
+          "middle",
+        ),
       );
+    const leaves = at + scale,
+      y = top + row * ((stage + 1) % v.stages),
+      across = Math.min(v.hop * scale, right - leaves);
+    if (across > 0.5) out.push(rect(leaves, y + 1, across, GAP - 2, `c${j % 8}`));
   }
   const step = [1, 2, 5, 10, 20, 50].find((m) => m * scale >= 30) ?? NaN;
   for (let i = 0; i * step <= v.span + 1e-9; i++) {
@@ -88,7 +100,7 @@ const percent = (x) => formatValue(x, "%");
  * @returns {ReadoutText[]}
  */
 const readouts = (v) => [
-  ["Stages busy", percent(v.utilisation), ""],
+  ["Stages busy, once all have begun", percent(v.utilisation), ""],
   ["Time per token (unit: work of one stage)", plain(v.latency), ""],
 ];
 
