@@ -108,7 +108,7 @@ def test_what_nobody_said_is_gone():
         ("rack-many-tens-of-tb", "slip of the tongue", "10 to 20"),
         ("half-of-capex-on-memory", "order of magnitude", ""),
         ("smaller-batch-converges-better", "holds", ""),
-        ("training-has-a-bubble", "holds", ""),
+        ("training-has-a-bubble", "depends", "1F1B"),
         ("inference-in-one-scale-up", "not checkable", ""),
         ("gemini-ahead-by-domains", "not checkable", ""),
     ],
