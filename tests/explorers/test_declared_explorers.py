@@ -445,3 +445,18 @@ def test_points_of_a_machine_go_with_its_numbers():
             line for line in explorer.figure(**state).axes[0].lines if line.get_marker() == "o"
         ]
         assert bool(rings) is told
+
+
+def test_a_hop_is_drawn_between_rows_as_long_as_it_takes():
+    from handful_explorers.pipelining import laps
+    from handful_explorers.plotting.scenes import laps as scene
+
+    def drawn(hop: float) -> list[dict]:
+        seen = scene.run(laps, {"pipeline_stages": 4, "micro_batches": 1, "hop_time": hop})
+        return [shape for shape in scene.picture(seen, 400)[1] if shape["c"] == "c0"]
+
+    work, hop, after = drawn(0.5)[:3]
+    assert len(drawn(0)) == 3 * 4  # laps of four stages, and no hops
+    assert hop["w"] == pytest.approx((work["w"] + 1) / 2)  # bars are drawn a pixel short
+    assert hop["x"] + hop["w"] == pytest.approx(after["x"])
+    assert work["y"] + work["h"] <= hop["y"] and hop["y"] + hop["h"] <= after["y"]
