@@ -51,7 +51,7 @@ room_for_people = Explorer(
         0.8,
         log=False,
         at=0.2,
-        title="Share of one box that weights fill",
+        title="Share of a box that weights fill",
     ),
     y=Scale("Room, as a multiple of side by side", log=False, min=0, max=8),
     curves=[

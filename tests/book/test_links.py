@@ -124,7 +124,7 @@ def test_answers_are_folded_without_a_script(page_name):
         box.name == "details" and not box.has_attr("open") and box.find("summary") for box in boxes
     )
     if page_name == "balance-batch.html":
-        assert len(boxes) == 4  # what it checks at its end, and two side topics
+        assert len(boxes) == 3  # what it checks at its end, and a side topic
 
 
 def test_pages_follow_each_other_in_reading_order():
