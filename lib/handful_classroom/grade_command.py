@@ -113,6 +113,12 @@ def _add_grade(command) -> None:
         help="grade whoever is not on the roster or, without one, was not graded here before, even "
         "where they are half of those who hand in, or more",
     )
+    parser.add_argument(
+        "--unfilled",
+        action="store_true",
+        help="grade notebooks as they were handed out, with nothing filled in, even where they are "
+        "half of all, or more, and take the place of others",
+    )
 
 
 def _grade(options) -> None:
@@ -139,7 +145,8 @@ def _grade(options) -> None:
         # A list that could not be kept afterwards is refused before anything is written.
         class_lists.together(folder, Path(options.roster), roster.students)
     whole = {one["student"] for one in _students_before(folder, complete=True)}
-    graded = _graded(options, assignment, folder, roster, secret, limits, earlier)
+    last = _last(folder, roster)
+    graded = _graded(options, assignment, folder, roster, secret, limits, earlier, last)
     newcomers = [one for one in graded.new if whole and one not in whole and not roster]
     reported, unwritten = _reports(folder, assignment, options.roster)
     urgent = [note for note in reported if isinstance(note, grades.First)]
@@ -226,6 +233,20 @@ def _students_before(folder: Path, complete: bool = False) -> list[dict]:
     return found["students"] if found.get("complete", True) or not complete else []
 
 
+def _last(folder: Path, roster) -> dict:
+    """Return what each student of a folder's class handed in last, by the names of the roster."""
+    from .grading import grade, store
+    from .grading.student_grade import UNTOUCHED
+
+    found = {}
+    for one in _students_before(folder):
+        result = store.load(folder / "results" / f"{one['key']}.json")
+        if result and result["submission"]:
+            student = (roster and roster.whose(one["student"])) or one["student"]
+            found[student] = grade.Before(result["submission"], UNTOUCHED in result["notices"])
+    return found
+
+
 def _refuse_newcomers(submissions: Iterable, before: set[str], roster: str, folder: Path) -> None:
     """Raise SubmissionError where two or more who hand in, and half of all or more, are new.
 
@@ -291,7 +312,9 @@ def _another_source(assignment, edition: str, file: str) -> list[str]:
     ]
 
 
-def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: list[str]):
+def _graded(
+    options, assignment, folder: Path, roster, secret, limits, earlier: list[str], last: dict
+):
     """Grade the submissions that the options name; show on standard error how far it is."""
     from handful.cli import MissingError
 
@@ -310,6 +333,8 @@ def _graded(options, assignment, folder: Path, roster, secret, limits, earlier: 
             named = (options.roster or "the roster that was given before") if roster else ""
             _refuse_newcomers((read() for read in found), joined, named, folder)
         grade.refuse_another(assignment, (read() for read in found))
+        if not options.unfilled:
+            grade.refuse_unfilled(assignment, (read() for read in found), last, earlier)
         try:
             with Progress("Went through" if again else "Graded", "", len(found)) as show:
                 return grade.run(
@@ -479,6 +504,12 @@ def _notes(graded) -> list[str]:
         notes.append(
             f"{len(graded.kept):,} who handed in before, and of whom nothing is among these "
             f"submissions, keep their results: {few(graded.kept)}.  --alone would drop them."
+        )
+    if graded.dropped:
+        notes.append(
+            f"{few(graded.dropped)}: only a notebook as it was handed out was graded here, "
+            "together with those of most others, and nothing is among these submissions; that "
+            "notebook no longer counts as handed in."
         )
     notes += [
         f"{len(who)} notebooks say that they are {name!r}'s: {few(who)}."

@@ -291,3 +291,73 @@ def test_what_is_given_wrongly_ends_with_two_and_what_goes_wrong_with_one(tmp_pa
         assert code == 1 and "Another grading" in err
     (out / "class.json").write_text("{")
     assert ends("report", out) == 1 and "is damaged" in capsys.readouterr().err
+
+
+# Notebooks as they were handed out
+
+
+@pytest.fixture
+def classroom(tmp_path, capsys):
+    """Return a function that grades notebooks of the roster's ada, bob and cyn; see `graded`."""
+    roster = tmp_path / "class.csv"
+    roster.write_text("student\nada\nbob\ncyn\n")
+
+    def run(name: str, filled: str, *more: str) -> tuple[int, str, str]:
+        (tmp_path / name).mkdir(exist_ok=True)
+        for student in ("ada", "bob", "cyn"):
+            file = tmp_path / name / f"{student}.ipynb"
+            if student in filled.split():
+                file.write_bytes(notebook(student, "solution"))
+            elif name == "released":
+                file.write_bytes(notebook(student))
+        asked = ["assign", "grade", str(tmp_path / name), "--assignment", "roofline", "--jobs", "1"]
+        code = cli.main([*asked, "--roster", str(roster), "-o", str(tmp_path / "results"), *more])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.sandbox
+def test_released_notebooks_take_no_graded_class_s_place_unless_told(tmp_path, classroom):
+    out = tmp_path / "results"
+    assert classroom("handed in", "ada bob")[0] == 0
+
+    def state() -> dict[str, bytes]:
+        return {str(one): one.read_bytes() for one in out.rglob("*") if one.is_file()}
+
+    def handed_in() -> list[str]:
+        return [one["student"] for one in store.results(out) if one["submission"]]
+
+    before = state()
+    assert handed_in() == ["ada", "bob"]
+    for more in ((), ("--alone",), ("--newcomers",)):
+        code, said, err = classroom("released", "", *more)
+        assert code == 2 and not said and state() == before
+        assert (
+            "3 of 3 notebooks are as they were handed out, with nothing filled in, and would"
+            in (err)
+        )
+        assert "ada, bob handed in before; nothing was done" in err and "--unfilled" in err
+    assert classroom("released", "", "--unfilled")[0] == 0
+    assert handed_in() == ["ada", "bob", "cyn"]
+    # Graded again, whoever handed in nothing has no empty notebook left.
+    code, _, err = classroom("handed in", "ada bob")
+    assert code == 0 and handed_in() == ["ada", "bob"] and students(tmp_path)[2] == "cyn"
+    assert "cyn: only a notebook as it was handed out was graded here" in err
+    # What a few hand in so is theirs, and stays when somebody comes late.
+    (tmp_path / "handed in" / "cyn.ipynb").write_bytes(notebook("cyn"))
+    assert classroom("handed in", "ada bob")[0] == 0
+    (tmp_path / "handed in" / "cyn.ipynb").unlink()
+    assert classroom("handed in", "ada bob")[0] == 0 and handed_in() == ["ada", "bob", "cyn"]
+
+
+def test_what_build_made_for_students_is_not_what_they_handed_in(tmp_path, graded, capsys):
+    for made in ("release/ada", "teacher/editions"):
+        (tmp_path / "roofline" / made).mkdir(parents=True)
+    (tmp_path / "roofline" / "release" / "ada" / "roofline.ipynb").write_bytes(notebook("ada"))
+    (tmp_path / "roofline" / "teacher" / "roofline-solution.ipynb").write_text("{}")
+    for name in ("", "release", "teacher"):
+        asked = ["assign", "grade", str(tmp_path / "roofline" / name), "--assignment", "roofline"]
+        assert cli.main([*asked, "-o", str(tmp_path / "results")]) == 2
+        assert "is what 'handful assign build' made" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()

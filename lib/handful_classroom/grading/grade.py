@@ -29,6 +29,7 @@ from handful_study.student import canonical
 from ..release import variants
 from ..release.assignment import Assignment, read_text, source_folder
 from ..sandbox.protocol import Answer, Limits, Outcome, printable
+from ..tables import few
 from . import cluster, store
 from .notebook_reader import Handed, NotebookError, Origin, mark
 from .notebook_reader import read as read_notebook
@@ -62,6 +63,14 @@ class GradingError(RuntimeError):
     """A reason why grading cannot begin or go on, in one sentence."""
 
     exit_code = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a student handed in last: its digest, and whether nothing was filled in."""
+
+    submission: str
+    untouched: bool
 
 
 # One submission
@@ -358,6 +367,56 @@ def refuse_another(assignment: Assignment, submissions: Iterable[Submission]) ->
     )
 
 
+def refuse_unfilled(
+    assignment: Assignment,
+    submissions: Iterable[Submission],
+    before: Mapping[str, Before],
+    earlier: Iterable[str] = (),
+) -> None:
+    """Raise SubmissionError where notebooks as they were handed out would replace others.
+
+    That is a slip where they are half of all that came, or more, and somebody of the class has
+    something else `before`.
+
+    Parameters
+    ----------
+    assignment : Assignment
+    submissions : iterable of Submission
+    before : mapping
+        What the students of the class handed in last, by the names they have now.
+    earlier : iterable of str
+        Sources of earlier editions.
+    """
+    known = {one.submission for one in before.values()}
+    handed_out = None
+    read, new, unfilled, replaced = 0, 0, 0, []
+    for one in submissions:
+        if one.data is None:
+            continue
+        read += 1
+        if _digest(one.data) in known:
+            continue
+        # Made for the first new file only, since it takes a second.
+        handed_out = handed_out or _handed_out(assignment, earlier_editions(assignment, earlier))
+        with suppress(NotebookError, OverlongError), within(READING_SECONDS):
+            if handed_out.untouched(cells(one.data, handed_out)):
+                unfilled += 1
+                was = before.get(one.student)
+                replaced += [one.student] * bool(was and was.submission and not was.untouched)
+        new += 1
+        if new == MOST_ASKED:
+            break
+    if not replaced or 2 * unfilled < read:
+        return
+    are = "is as it was" if unfilled == 1 else "are as they were"
+    raise SubmissionError(
+        f"{unfilled} of {'the first ' * (new == MOST_ASKED)}{plural(read, 'notebook')} {are} "
+        "handed out, with nothing filled in, and would take the place of what "
+        f"{few(replaced)} handed in before; nothing was done.  Name what students handed in; "
+        "--unfilled grades these all the same."
+    )
+
+
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
@@ -554,7 +613,8 @@ class Graded:
 
     It has how many results have each status, how many were graded before, the faults of the grader
     by student, the ids that several notebooks claim, who is kept from an earlier grading, who is
-    nobody on the roster, and the status of whoever handed in and was graded now.
+    nobody on the roster, the status of whoever handed in and was graded now, and whose notebook
+    as it was handed out no longer counts.
     """
 
     statuses: Counter
@@ -564,6 +624,7 @@ class Graded:
     kept: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
     new: dict[str, str] = field(default_factory=dict)
+    dropped: list[str] = field(default_factory=list)
 
 
 class People:
@@ -792,11 +853,15 @@ class _Register:
         read.
         """
         keys, statuses = dict(listed), self.graded.statuses
+        slips = self._slips(listed, earlier, get)
         arrived = self._arrived(listed, earlier, get) if roster else set()
         for student, under in earlier.items():
             now = get(keys[student]) or {} if student in keys else None
             before = get(under)
             if (now and now.get("submission")) or not before or not before.get("submission"):
+                continue
+            if student in slips:
+                self.graded.dropped.append(student)
                 continue
             if now is None and roster:
                 if other := roster.whose(student):
@@ -815,6 +880,31 @@ class _Register:
             if before["drawn_for"]:
                 self.people.claims.append((before["drawn_for"], student))
         return listed
+
+    def _slips(
+        self,
+        listed: list[tuple[str, str]],
+        earlier: Mapping[str, str],
+        get: Callable[[str], dict | None],
+    ) -> set[str]:
+        """Return whose earlier notebooks nobody handed in: they were graded by a slip.
+
+        Half of the class or more had notebooks as they were handed out, and has others now.
+        """
+
+        def untouched(keys: Iterable[tuple[str, str]]) -> tuple[int, set[str]]:
+            came, found = 0, set()
+            for student, under in keys:
+                result = get(under) or {}
+                came += bool(result.get("questions"))
+                found |= {student} if UNTOUCHED in result.get("notices", ()) else set()
+            return came, found
+
+        before, slips = untouched(earlier.items())
+        if len(slips) < 2 or 2 * len(slips) < before:
+            return set()
+        now, empty = untouched(listed)
+        return slips if 2 * now >= before and 2 * len(empty) < now else set()
 
     def _arrived(
         self,

@@ -376,7 +376,9 @@ def _no_class(path: Path, files: list[File]) -> str:
     """Return why a folder is none of submissions: another of ours, or with a download in a zip."""
     if (path / "class.json").is_file() and (path / "results").is_dir():
         return "holds results; name the folder or the zip of what students handed in"
-    if (path / "teacher" / "editions").is_dir() and (path / "release").is_dir():
+    own = path.resolve()
+    built = own.parent if own.name in ("release", "teacher") else own
+    if (built / "teacher" / "editions").is_dir() and (built / "release").is_dir():
         return "is what 'handful assign build' made; name what students handed in"
     if any(file.path[-1].lower().endswith(".ipynb") for file in files):
         return ""
