@@ -279,6 +279,58 @@ def test_moodles_worksheet_says_who_came_how_late_and_is_remembered(tmp_path):
     assert (out / "class-lists" / "moodle.csv").read_bytes() == MOODLE.encode()
 
 
+def told(folder: Path, worksheet: str, *rows: str, some=CLASS) -> list[str]:
+    """Return what is said of a class with a worksheet, and rows of adjustments."""
+    (folder / "worksheet.csv").write_bytes(worksheet.encode())
+    (folder / "out").mkdir(exist_ok=True)
+    adjusted(folder / "out", *rows)
+    return written(folder / "out", some, roster=folder / "worksheet.csv")[1]
+
+
+def test_a_worksheet_older_than_a_late_file_is_said_to_be_so(tmp_path):
+    overdue = "No submission - Assignment is overdue by: 3 days 1 hour"
+    older = MOODLE.replace("Submitted for grading,", f"{overdue},")  # of bob, who has a file
+    assert older.count("overdue") == 2  # cyn has none, which the list may say
+    first = told(tmp_path, older, "*,late,10% a day,")[0]
+    assert first.startswith(
+        "Moodle's list is older than what bob (overdue by 3 days 1 hour then) handed in"
+    )
+    assert "counts as in time" in first and "such as bob,late,2 days into" in first
+    for row in ("bob,late,4 days,", "bob,late,0,"):
+        assert not any("is older" in one for one in told(tmp_path, older, "*,late,1% a day,", row))
+    assert not any("is older" in one for one in told(tmp_path, MOODLE, "*,late,10% a day,"))
+    # Without a rule nothing is lost by it, and other notes may come before.
+    assert any("older than what bob" in note for note in told(tmp_path, older))
+    # A list of which nearly all is so is another assignment's.
+    nothing = MOODLE.replace("Submitted for grading", "No submission").replace(" late", "")
+    first = told(tmp_path, nothing, "*,late,10% a day,")[0]
+    assert first.startswith("Moodle's list says of 3 of the 3 who handed in that they did not")
+
+
+def test_a_rule_that_finds_nobody_late_for_want_of_words_says_so(tmp_path):
+    rule = "*,late,10% a day,"
+    german = MOODLE.replace("Submitted for grading", "Zur Bewertung abgegeben")
+    german = german.replace("1 day 2 hours late", "1 Tag 2 Stunden verspätet")
+    first = told(tmp_path, german, rule)[0]
+    assert "Whether 2 submissions came late cannot be read: the column Status" in first
+    assert "'Zur Bewertung abgegeben - 1 Tag 2 Stunden verspätet - Graded' of ada" in first
+    assert "Set your language in Moodle to English" in first and "ada,late,2 days" in first
+    in_time = MOODLE.replace(" - 1 day 2 hours late", "").replace(" - 20 mins 5 secs late", "")
+    some = [ADA, BOB, CYN, DAN]
+    nobody = "The rule for late work in adjustments.csv finds nobody late"
+    assert any(one.startswith(nobody) for one in told(tmp_path, in_time, rule, some=some))
+    for worksheet, rows in (
+        (MOODLE, [rule]),
+        (in_time, []),
+        (in_time, [rule, "ada,late,0,"]),
+    ):
+        assert not any(one.startswith(nobody) for one in told(tmp_path, worksheet, *rows))
+    # EVE's file bears LATE, and without it nothing says who came late.
+    adjusted(tmp_path, rule)
+    assert not any(one.startswith(nobody) for one in written(tmp_path)[1])
+    assert any(one.startswith(nobody) for one in written(tmp_path, some)[1])
+
+
 @pytest.mark.parametrize(
     "row, says",
     [

@@ -37,6 +37,10 @@ _NUMBER = r"[0-9]{1,9}(?:[.,][0-9]{1,9})?"
 _PART = rf"({_NUMBER}) ?(years?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?|[wdhms])"
 _DURATION = re.compile(rf"{_PART}(?:,? {_PART})*", re.IGNORECASE)
 _MOODLE_LATE = re.compile(rf"(?:^|- )({_PART}(?: {_PART})*) late(?= -|$)")
+_MOODLE_OVERDUE = re.compile(rf"overdue by: ({_PART}(?: {_PART})*)")
+# How Moodle's column Status begins in English.
+_NO_SUBMISSION = "No submission"
+_STATUSES = (_NO_SUBMISSION, "Submitted", "Draft", "New", "Reopened", "No attempt", "Graded")
 _AMOUNT = re.compile(rf"(to )?([+-]?{_NUMBER})", re.IGNORECASE)
 _RULE = re.compile(
     rf"-?({_NUMBER}) ?(%|points?) ?(?:a|per|/) ?day"
@@ -225,6 +229,35 @@ def late_in(status: str) -> float | None:
     """
     found = _MOODLE_LATE.search(status[:500])
     return seconds(found[1]) if found else None
+
+
+def understood(status: str) -> bool:
+    """Return whether Moodle's column Status is one that says, or does not say, that work was late.
+
+    >>> understood("Submitted for grading"), understood("Zur Bewertung abgegeben")
+    (True, False)
+    >>> understood("Submitted for grading - 2 Tage late")
+    False
+    """
+    return late_in(status) is not None or (
+        status.startswith(_STATUSES) and not re.search(r"\blate\b", status[:500])
+    )
+
+
+def came_after(status: str) -> str | None:
+    """Return how long nothing had come when Moodle wrote its column Status; None where it had.
+
+    It is "" where the deadline was still to come, or there was none.
+
+    >>> came_after("No submission - Assignment is overdue by: 3 days 1 hour")
+    '3 days 1 hour'
+    >>> came_after("No submission"), came_after("Submitted for grading")
+    ('', None)
+    """
+    if not status.startswith(_NO_SUBMISSION):
+        return None
+    found = _MOODLE_OVERDUE.search(status[:500])
+    return found[1] if found else ""
 
 
 def seconds(text: str) -> float | None:

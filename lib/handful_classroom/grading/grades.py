@@ -146,7 +146,9 @@ def write(
     grades = gather(known, lines, adjusted, listed, notes.append)
     grades, mixed = _marked(assignment, grades)
     notes += mixed
+    unknown = _lateness_unknown(grades, adjusted, listed)
     notes += _late_notes(grades, adjusted)
+    notes += unknown or _nobody_late(grades, adjusted)
     notes += _ungraded(grades)
     notes = [*_untouched(grades), *notes]
     old = sum(result["edition"] != assignment.edition for result in known)
@@ -174,7 +176,7 @@ def write(
             f"{many} {'waits' if len(waits) == 1 else 'wait'} for points by rubric "
             f"({few(waits)}); {how}."
         )
-    return grades, notes
+    return grades, sorted(notes, key=lambda note: not isinstance(note, First))
 
 
 def _marked(assignment, grades: list[Grade]) -> tuple[list[Grade], list[str]]:
@@ -220,6 +222,76 @@ def _late_notes(grades: Sequence[Grade], adjusted: Adjustments) -> list[str]:
             f"as {unknown[0]},late,2 days in {adjustments.NAME} says more."
         )
     return notes
+
+
+def _lateness_unknown(
+    grades: Sequence[Grade], adjusted: Adjustments, listed: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    """Return whose lateness Moodle's list does not tell; first of all where lateness costs."""
+    kind = First if adjusted.rule else str
+    statuses = {
+        grade.student: row["status"]
+        for grade in grades
+        if grade.handed_in
+        and (row := listed_as(listed, grade.student))
+        and row.get("identifier")
+        and row.get("status")
+    }
+    asked = {who: status for who, status in statuses.items() if who not in adjusted.late}
+    notes = []
+    if unread := [who for who, status in asked.items() if not adjustments.understood(status)]:
+        notes.append(
+            kind(
+                f"Whether {plural(len(unread), 'submission')} came late cannot be read: the column "
+                f"Status of Moodle's list says {tables.one_line(asked[unread[0]])[:80]!r} of "
+                f"{unread[0]}, and only English is understood.  Set your language in Moodle to "
+                "English, export the worksheet again and give it with --class-list, or write rows "
+                f"such as {unread[0]},late,2 days into {adjustments.NAME}."
+            )
+        )
+    before = {
+        who: after
+        for who, status in asked.items()
+        if (after := adjustments.came_after(status)) is not None
+    }
+    if len(before) > 1 and 2 * len(before) >= len(statuses):
+        # Where Canvas collected the files, Moodle's list is there for its ids alone.
+        collected_elsewhere = any("section" in row for row in listed.values())
+        notes += [] if collected_elsewhere else [
+            kind(
+                f"Moodle's list says of {len(before):,} of the {len(statuses):,} who handed in "
+                f"that they did not ({few(list(before))}): it is older than the files or of "
+                "another assignment, and does not tell how late they came.  Export the worksheet "
+                "again and give it with --class-list, or write rows such as "
+                f"{next(iter(before))},late,2 days into {adjustments.NAME}."
+            )
+        ]
+    elif before:
+        told = [f"{who} (overdue by {after} then)" if after else who for who, after in before.items()]
+        notes.append(
+            kind(
+                f"Moodle's list is older than what {few(told)} handed in: it says that nothing "
+                "came.  How late it came is not known, and counts as in time.  Export the "
+                "worksheet again and give it with --class-list, or write a row such as "
+                f"{next(iter(before))},late,2 days into {adjustments.NAME}, with 0 where it was in "
+                "time."
+            )
+        )
+    return notes
+
+
+def _nobody_late(grades: Sequence[Grade], adjusted: Adjustments) -> list[str]:
+    """Return that a rule for late work finds nobody late, which may be for want of a deadline."""
+    if not adjusted.rule or adjusted.late or any(grade.late for grade in grades):
+        return []
+    if not any(grade.handed_in for grade in grades):
+        return []
+    return [
+        f"The rule for late work in {adjustments.NAME} finds nobody late: no Status in a list of "
+        "Moodle says so, nor LATE in a file's name from Canvas.  Where the assignment had no due "
+        "date there, or the files came in another way, write rows such as "
+        f"{grades[0].student},late,2 days."
+    ]
 
 
 def _ungraded(grades: Sequence[Grade]) -> list[str]:
