@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from handful import cli
 from handful_classroom import html_report, tables
 from handful_classroom.exports import gradescope
 from handful_classroom.grading import (
@@ -649,3 +650,40 @@ def test_gradescope_says_who_in_a_bounded_name(tmp_path):
         json.dumps({"users": [{"name": "x" + "\u0301\u0316" * 30_000}]})
     )
     assert len(gradescope._student(tmp_path)) <= 120
+
+
+GERMAN = (
+    "ID,Vollständiger Name,ID-Nummer,E-Mail-Adresse,Status,Bewertung\n"
+    "Teilnehmer/in 50001,Ada Lovelace,s1001,ada@x,Zur Bewertung abgegeben,\n"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GERMAN,
+        GERMAN.replace("/in 5", "/in5"),
+        GERMAN.replace(",", ";"),
+        GERMAN.replace("ID,Vollständiger Name", "Identifier,Full name"),
+        "Identifiant,Nom complet,Statut\nParticipant 7,Ada Lovelace,Remis\n",
+    ],
+)
+def test_a_worksheet_in_another_language_is_refused_and_not_guessed_at(tmp_path, capsys, text):
+    (tmp_path / "list.csv").write_text(text)
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "s1001.ipynb").write_text("{}")
+    asked = ["assign", "grade", str(tmp_path / "class"), "--assignment", "roofline"]
+    code = cli.main([*asked, "-o", str(tmp_path / "out"), "--roster", str(tmp_path / "list.csv")])
+    err = capsys.readouterr().err
+    assert code == 2 and not (tmp_path / "out").exists()
+    assert "is Moodle's grading worksheet in another language than English, by its columns" in err
+    assert "needed are Identifier, Full name, ID number, Email address, Status, Grade." in err
+    with pytest.raises(tables.TableError, match="needed are Identifier"):
+        class_lists.read(tmp_path / "list.csv")
+
+
+def test_a_list_of_a_teacher_s_own_may_have_columns_in_any_language(tmp_path):
+    text = "student,Vollständiger Name,Bewertung\nstudent 1,Ada Lovelace,1\n"
+    assert Roster.of(text.replace("student 1", "s1001")).students == ("s1001",)
+    (tmp_path / "list.csv").write_text(text)
+    assert class_lists.read(tmp_path / "list.csv")[0]["student"] == "student 1"

@@ -6,7 +6,8 @@ student's two rows count as one where an id is the same in both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from handful.units import plural
@@ -38,6 +39,13 @@ SYSTEMS = {
     "moodle": {"identifier", "id number", "full name"},
 }
 MOST_IDS = 100_000
+# Headings of Moodle's grading worksheet, and words of them in other languages.
+WORKSHEET = ("Identifier", "Full name", "ID number", "Email address", "Status", "Grade")
+_ABROAD = re.compile(
+    r"vollständiger name|e-mail-adresse|bewertung|nom complet|courriel|note( maximale)?|"
+    r"nombre completo|correo|calificaci[oó]n",
+)
+_PARTICIPANT = re.compile(r"[^\W\d_][^\d,;]{5,} ?[0-9]+")  # Teilnehmer/in 50001
 # What stands behind a comma at the end of a name, and is no first name.
 SUFFIXES = ("jr", "sr", "jnr", "snr", "esq", "phd", "ii", "iii", "iv")
 NAMED = "this list"  # marks rows of the list that is named
@@ -50,6 +58,7 @@ def read(path: Path) -> list[dict[str, str]]:
     Raises TableError where no column names a student.
     """
     rows, columns, _ = tables.read(path)
+    refuse_abroad(path.name, columns, list(rows[0].values()) if rows else [])
     if not {column.casefold() for column in columns} & set(NAMED_BY):
         raise tables.TableError(
             f"{path.name} has no column that names a student; it needs one of "
@@ -60,6 +69,30 @@ def read(path: Path) -> list[dict[str, str]]:
         for row in rows[:MOST_IDS]
         if not _points_possible(row) and row.get("Student", "").strip() != TEST_STUDENT
     ]
+
+
+def refuse_abroad(name: str, columns: Sequence[str], first: Sequence[str]) -> None:
+    """Raise TableError where a list is Moodle's worksheet with headings that are not English.
+
+    `first` has the cells of its first line, by which participants are known.
+
+    >>> refuse_abroad("list.csv", ["student", "Bewertung"], ["ada", "1"])
+    >>> refuse_abroad("list.csv", ["ID", "Nom complet"], ["Participant 7", "Ada"])
+    Traceback (most recent call last):
+    ...
+    handful_classroom.tables.TableError: list.csv is Moodle's grading worksheet in another language
+    than English, by its columns ID, Nom complet; needed are Identifier, Full name, ...
+    """
+    heads = [column.casefold() for column in columns]
+    if not any(map(_ABROAD.match, heads)):
+        return
+    numbered = bool(first and _PARTICIPANT.fullmatch(first[0].strip()))
+    if "identifier" in heads or (numbered and heads[0] not in set(NAMED_BY) - {"id"}):
+        raise tables.TableError(
+            f"{name} is Moodle's grading worksheet in another language than English, by its "
+            f"columns {tables.few(columns, 6)}; needed are {', '.join(WORKSHEET)}.  Set your "
+            "language in Moodle to English and download the worksheet again."
+        )
 
 
 def system(rows: Iterable[Mapping[str, str]]) -> str:

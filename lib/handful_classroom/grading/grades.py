@@ -257,17 +257,23 @@ def _lateness_unknown(
     if len(before) > 1 and 2 * len(before) >= len(statuses):
         # Where Canvas collected the files, Moodle's list is there for its ids alone.
         collected_elsewhere = any("section" in row for row in listed.values())
-        notes += [] if collected_elsewhere else [
-            kind(
-                f"Moodle's list says of {len(before):,} of the {len(statuses):,} who handed in "
-                f"that they did not ({few(list(before))}): it is older than the files or of "
-                "another assignment, and does not tell how late they came.  Export the worksheet "
-                "again and give it with --class-list, or write rows such as "
-                f"{next(iter(before))},late,2 days into {adjustments.NAME}."
-            )
-        ]
+        notes += (
+            []
+            if collected_elsewhere
+            else [
+                kind(
+                    f"Moodle's list says of {len(before):,} of the {len(statuses):,} who handed in "
+                    f"that they did not ({few(list(before))}): it is older than the files or of "
+                    "another assignment, and does not tell how late they came.  Export the worksheet "
+                    "again and give it with --class-list, or write rows such as "
+                    f"{next(iter(before))},late,2 days into {adjustments.NAME}."
+                )
+            ]
+        )
     elif before:
-        told = [f"{who} (overdue by {after} then)" if after else who for who, after in before.items()]
+        told = [
+            f"{who} (overdue by {after} then)" if after else who for who, after in before.items()
+        ]
         notes.append(
             kind(
                 f"Moodle's list is older than what {few(told)} handed in: it says that nothing "

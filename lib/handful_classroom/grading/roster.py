@@ -23,6 +23,7 @@ from pathlib import Path
 
 from handful_study.student import canonical
 
+from . import class_lists
 from .submissions import MOST_BYTES, Entry, Submission, SubmissionError, named, shown
 
 # In the order in which they are taken for the student's id.
@@ -90,6 +91,7 @@ class Roster:
         'ada'
         """
         head, *rows = _rows(text, name)
+        class_lists.refuse_abroad(name, [cell.strip() for cell in head], rows[0] if rows else [])
         columns, ids = _columns(head, name)
         students: dict[str, str] = {}  # canonical form → as the roster spells it
         known: dict[str, str | None] = {}
