@@ -148,7 +148,7 @@ def _grade(options) -> None:
     last = _last(folder, roster)
     graded = _graded(options, assignment, folder, roster, secret, limits, earlier, last)
     newcomers = [one for one in graded.new if whole and one not in whole and not roster]
-    reported, unwritten = _reports(folder, assignment, options.roster)
+    reported, unwritten = _reports(folder, assignment, options.roster, last)
     urgent = [note for note in reported if isinstance(note, grades.First)]
     first = [*urgent, *_strangers(graded, roster)]
     notes = [
@@ -158,6 +158,7 @@ def _grade(options) -> None:
         *([roster.says] if roster and options.roster else []),
         *_notes(graded),
         *([] if options.alone else _newcomers(newcomers)),
+        *([] if options.roster else _in_place_of_another(folder, last)),
         *_unsigned(folder),
         *(note for note in reported if note not in urgent),
     ]
@@ -477,6 +478,26 @@ def _unsigned(folder: Path) -> list[str]:
     ]
 
 
+def _in_place_of_another(folder: Path, last: dict) -> list[str]:
+    """Return who handed in another file since the class list that says how late they came."""
+    from .grading import class_lists
+    from .tables import few
+
+    lists = (folder / class_lists.KEPT).glob("*.csv")
+    rows = (row for one in lists for row in class_lists.read(one))
+    if not any(row.get("identifier") and row.get("status") for row in rows):
+        return []
+    now = _last(folder, None)
+    who = [one for one, was in last.items() if one in now and now[one].submission != was.submission]
+    if not who:
+        return []
+    return [
+        f"{few(who)} handed in another file than before, and Moodle's list is that of before: how "
+        "late the new one came it may not say.  Export the worksheet again and give it with "
+        "--roster, or write late rows into adjustments.csv."
+    ]
+
+
 def _newcomers(who: list[str]) -> list[str]:
     """Return who joined a class that has no roster."""
     from .tables import few
@@ -536,7 +557,7 @@ def _keep_roster(folder: Path, named: Path) -> None:
         write_atomically(folder / ROSTER, named.read_bytes())
 
 
-def _reports(folder: Path, assignment, roster: str | None) -> tuple[list[str], str]:
+def _reports(folder: Path, assignment, roster: str | None, last: dict) -> tuple[list[str], str]:
     """Write grades, feedback and the class report; return notes, and why nothing was written."""
     from handful_study import book
 
@@ -546,7 +567,13 @@ def _reports(folder: Path, assignment, roster: str | None) -> tuple[list[str], s
 
     try:
         results = store.results(folder)
-        made, notes = grades.write(folder, assignment, results, Path(roster) if roster else None)
+        made, notes = grades.write(
+            folder,
+            assignment,
+            results,
+            Path(roster) if roster else None,
+            before={student: one.submission for student, one in last.items()},
+        )
         feedback.write(folder, assignment, grades.with_results(made, results), book.address())
         return [
             *notes,

@@ -279,6 +279,34 @@ def test_moodles_worksheet_says_who_came_how_late_and_is_remembered(tmp_path):
     assert (out / "class-lists" / "moodle.csv").read_bytes() == MOODLE.encode()
 
 
+def test_rows_written_for_an_earlier_file_are_named_once_another_came(tmp_path):
+    """Of ada, whom a total holds down; what is about her or everybody stays unsaid."""
+    about_her = ["*,total,1,", "ada,extension,1 day,", "ada,balance,excused,"]
+    for_bob = "bob,step_time,-1,no units"
+    rows = [*about_her, "Ada,total,to 9,read by hand", for_bob, 'ada,late,2 days,"by mail, late"']
+    named = "ada, row 5 (total, to 9) and row 7 (late, 2 days).  Delete those"
+
+    def notes(some=CLASS, **more) -> list[str]:
+        return [one for one in written(tmp_path, some, **more)[1] if "handed in anew" in one]
+
+    again = [ADA | {"submission": "f" * 64}, *CLASS[1:]]
+    adjusted(tmp_path, *rows)
+    assert notes() == [] == notes()
+    for _ in range(2):  # until it is mended
+        made, said = written(tmp_path, again)
+        assert said[0].startswith("adjustments.csv has rows that were written before the student")
+        assert named in said[0] and made["ada"].total == 10
+    assert notes() == []  # the first file is back
+    adjusted(tmp_path, *about_her, "Ada,total,to 9,the second is no better")
+    assert notes(again) == []
+    assert len(notes()) == 1
+    # A row of which no report knew, when the file came that takes the place of the one it is about.
+    before = {one["student"]: one["submission"] for one in CLASS if one["submission"]}
+    adjusted(tmp_path, *about_her, "ada,total,to 8,", "cyn,total,to 3,on paper")
+    came = [*again[:2], CYN | {"submission": "e" * 64}, *again[3:]]
+    assert "ada, row 5 (total, to 8); cyn, row 6 (total, to 3)." in notes(came, before=before)[0]
+
+
 def told(folder: Path, worksheet: str, *rows: str, some=CLASS) -> list[str]:
     """Return what is said of a class with a worksheet, and rows of adjustments."""
     (folder / "worksheet.csv").write_bytes(worksheet.encode())

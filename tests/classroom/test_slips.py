@@ -134,6 +134,31 @@ def test_a_late_file_is_said_to_be_the_one_that_was_graded(tmp_path, graded):
     assert told["new"] == dict.fromkeys(["ada", "bob", "cyn"], "ungradable")
 
 
+def test_rows_and_lateness_of_a_first_file_are_named_at_the_second(tmp_path, graded, capsys):
+    worksheet, out = tmp_path / "worksheet.csv", tmp_path / "results"
+    lines = [f"Participant {i},{who},{who},Submitted,\n" for i, who in enumerate(("ada", "bob"))]
+    worksheet.write_text("".join(["Identifier,Full name,ID number,Status,Grade\n", *lines]))
+    assert graded("ada bob", "--roster", str(worksheet))[0] == 0
+    (out / "adjustments.csv").write_text("student,question,points,reason\nada,total,to 9,\n")
+    (tmp_path / "late").mkdir()
+    (tmp_path / "late" / "ada.ipynb").write_text("[]")
+    asked = ["assign", "grade", str(tmp_path / "late"), "--assignment", "roofline", "-o", str(out)]
+    rows = "and that count all the same: ada, row 2 (total, to 9)."
+    late = "ada handed in another file than before, and Moodle's list is that of before"
+    code, _, err = graded("ada bob")  # the same again
+    assert code == 0 and rows not in err and late not in err
+
+    def again(*more: str) -> list[str]:
+        assert cli.main([*asked, "--json", *more]) == 0
+        return json.loads(capsys.readouterr().out)["notes"]
+
+    notes = again()
+    assert rows in notes[0] and any(note.startswith(late) for note in notes)
+    (tmp_path / "late" / "ada.ipynb").write_text("[1]")
+    notes = again("--roster", str(worksheet))  # exported anew
+    assert rows in notes[0] and not any(note.startswith(late) for note in notes)
+
+
 def notebook(student: str, fill: str = "empty", **more: object) -> bytes:
     return notebooks.text(notebooks.notebook(ROOFLINE, student, fill) | more).encode()
 

@@ -26,6 +26,7 @@ from .. import tables
 from ..html_report import number
 
 NAME = "adjustments.csv"
+COUNTED = ".adjustments-counted.csv"  # rows, each with the file that it was written for
 HEAD = ("student", "question", "points", "reason")
 EVERYBODY = "*"
 MOST_TOLD = 10  # rows that cannot be read, in one message
@@ -362,6 +363,51 @@ def read(
         table.extensions,
         table.missing,
     )
+
+
+def outlived(
+    folder: Path,
+    submissions: Mapping[str, str],
+    before: Mapping[str, str],
+    names: Mapping[str, str] = {},
+) -> dict[str, list[str]]:
+    """Return the rows that were written for an earlier submission, in words, by student.
+
+    A row belongs to what the student had handed in when it first counted; excuses and extensions
+    are about the student.  What it belongs to is kept beside the table.
+
+    Parameters
+    ----------
+    folder : Path
+        Where results/ is, with a table that `read` took.
+    submissions, before : mapping
+        The digests of what students have handed in, now and before this grading.
+    names : mapping, optional
+        Other names of students, with their ids.
+    """
+    known = {canonical(name): student for name, student in names.items()}
+    known |= {canonical(student): student for student in submissions}
+    try:
+        kept = tables.read(folder / COUNTED, (*HEAD, "submission"))[0]
+    except tables.TableError:
+        kept = []
+    written = {tuple(row[column] for column in HEAD): row["submission"] for row in kept}
+    found: dict[str, list[str]] = {}
+    rows = []
+    for row in _rows(folder / NAME):
+        student = known.get(canonical(row["student"].strip()))
+        about, points = row["question"].strip(), row["points"].strip()
+        if student is None or about.lower() == EXTENSION or points.lower() == "excused":
+            continue
+        key = tuple(row[column] for column in HEAD)
+        now = submissions[student]
+        was = written.get(key, before.get(student, "") if before else now)
+        rows.append((*key, was))
+        if was != now:
+            found.setdefault(student, []).append(f"row {row['']} ({about}, {points})")
+    if rows or kept:
+        tables.write_atomically(folder / COUNTED, tables.as_csv((*HEAD, "submission"), rows))
+    return found
 
 
 def unfit(folder: Path, assignment, results: Iterable[Mapping]) -> list[str]:

@@ -110,6 +110,7 @@ def write(
     roster: Path | None = None,
     partial: bool = False,
     progress: Callable[[int], None] = lambda done: None,
+    before: Mapping[str, str] = {},
 ) -> tuple[list[Grade], list[str]]:
     """Write rubric.csv with its sheets, grades.csv, and the folder lms.
 
@@ -131,6 +132,8 @@ def write(
         Give an LMS the points so far, too, where rubric lines are still to be filled.
     progress : callable, optional
         Called with how many results have been read, at the first time.
+    before : mapping, optional
+        The digests of what students had handed in before this grading.
     """
     each: Iterable[Mapping] = store.results(folder) if results is None else results
     known = []
@@ -139,13 +142,15 @@ def write(
         progress(len(known))
     students = [result["student"] for result in known]
     listed = class_lists.kept(folder, roster, students)
-    adjusted = adjustments.read(
-        folder, assignment, students, class_lists.other_names(listed, students)
-    )
+    names = class_lists.other_names(listed, students)
+    adjusted = adjustments.read(folder, assignment, students, names)
+    came = {result["student"]: result["submission"] for result in known}
+    notes_on_rows = _outlived(adjustments.outlived(folder, came, before, names))
     lines, notes = rubric.write(folder, assignment, each)
     grades = gather(known, lines, adjusted, listed, notes.append)
     grades, mixed = _marked(assignment, grades)
     notes += mixed
+    notes += notes_on_rows
     unknown = _lateness_unknown(grades, adjusted, listed)
     notes += _late_notes(grades, adjusted)
     notes += unknown or _nobody_late(grades, adjusted)
@@ -224,6 +229,20 @@ def _late_notes(grades: Sequence[Grade], adjusted: Adjustments) -> list[str]:
     return notes
 
 
+def _outlived(rows: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return which rows of adjustments count, and were written for an earlier submission."""
+    if not rows:
+        return []
+    told = [f"{student}, {' and '.join(some)}" for student, some in rows.items()]
+    return [
+        First(
+            f"{adjustments.NAME} has rows that were written before the student handed in anew, and "
+            f"that count all the same: {'; '.join(told)}.  Delete those that you do not mean any "
+            "more; what you mean of the new submission too, write with another reason."
+        )
+    ]
+
+
 def _lateness_unknown(
     grades: Sequence[Grade], adjusted: Adjustments, listed: Mapping[str, Mapping[str, str]]
 ) -> list[str]:
@@ -264,8 +283,8 @@ def _lateness_unknown(
                 kind(
                     f"Moodle's list says of {len(before):,} of the {len(statuses):,} who handed in "
                     f"that they did not ({few(list(before))}): it is older than the files or of "
-                    "another assignment, and does not tell how late they came.  Export the worksheet "
-                    "again and give it with --class-list, or write rows such as "
+                    "another assignment, and does not tell how late they came.  Export the "
+                    "worksheet again and give it with --class-list, or write rows such as "
                     f"{next(iter(before))},late,2 days into {adjustments.NAME}."
                 )
             ]
