@@ -167,7 +167,9 @@ def _grade(options) -> None:
     else:
         for line in first:
             print(line, file=sys.stderr)
-        _print_graded(graded, folder, notes)
+        now = last if graded.new else _last(folder, None)
+        others = [one for one in last | now if last.get(one) != now.get(one)]
+        _print_graded(graded, folder, notes, others)
     if roster_file and options.roster:
         _keep_roster(folder, roster_file)
     if unwritten:
@@ -337,7 +339,7 @@ def _graded(
         if not options.unfilled:
             grade.refuse_unfilled(assignment, (read() for read in found), last, earlier)
         try:
-            with Progress("Went through" if again else "Graded", "", len(found)) as show:
+            with Progress("Went through", "", len(found)) as show:
                 return grade.run(
                     assignment,
                     (read() for read in found),
@@ -369,18 +371,21 @@ def _graded(
             raise
 
 
-def _counts(statuses: Counter, again: bool) -> str:
-    """Return how many have each status.
+def _counts(counts: Counter, again: bool) -> str:
+    """Return how many have each status; who handed in comes first.
 
-    `again` where the class was graded before: who is missing now, as when one late file is graded
-    alone, may have a result.
+    `again` where the class was graded before: who is not among what came now, as when one late file
+    is graded alone, may have a result.
 
-    >>> _counts(Counter(ok=3, missing=1), False), _counts(Counter(ok=1, missing=3), True)
-    ('ok 3, missing 1', 'ok 1, not among these 3')
+    >>> _counts(Counter({"ok": 3, "missing": 1, "not handed in": 2}), False)
+    'ok 3, missing 1, not handed in 2'
+    >>> _counts(Counter({"ok": 1, "not handed in": 3}), True)
+    'ok 1, not among these 3'
     """
-    named = {"missing": "not among these"} if again else {}
-    # Who handed in comes first.
-    in_order = sorted(statuses.most_common(), key=lambda pair: pair[0] == "missing")
+    from .grading.grade import ABSENT
+
+    in_order = sorted(counts.most_common(), key=lambda pair: pair[0] == ABSENT)
+    named = {ABSENT: "not among these"} if again else {}
     return ", ".join(f"{named.get(status, status)} {count:,}" for status, count in in_order)
 
 
@@ -400,35 +405,43 @@ def _as_json(graded, assignment, folder: Path, notes: list[str]) -> dict:
     }
 
 
-def _print_graded(graded, folder: Path, notes: list[str]) -> None:
+def _print_graded(graded, folder: Path, notes: list[str], others: list[str]) -> None:
     from handful import cli
 
     from .grading import grade
 
-    rows = [
-        (status, f"{graded.statuses[status]:,}")
-        for status in reversed(grade.STATUSES)
-        if graded.statuses[status]
-    ]
+    counts = graded.counts
+    order = (*reversed(grade.STATUSES), grade.ABSENT)
+    rows = [(status, f"{counts[status]:,}") for status in order if counts[status]]
     if graded.before or graded.kept:  # the counts are not those of what was graded now
-        print(f"{_new(graded)}\n\nThe whole class:")
+        print(f"{_new(graded, others)}\n\nThe whole class:")
     cli.print_columns(rows or [("submissions", "0")])
     print(f"\nResults are in {folder}.")
     for line in notes:
         print(line, file=sys.stderr)
 
 
-def _new(graded) -> str:
+def _new(graded, others: list[str]) -> str:
     """Return who was graded now and not left as before, in a sentence.
 
+    `others` have another submission than before, which was graded some time ago.
+
     >>> from types import SimpleNamespace as Graded
-    >>> _new(Graded(new={"dan": "wrong"}, statuses=Counter(ok=27, wrong=1)))
+    >>> _new(Graded(new={"dan": "wrong"}, statuses=Counter(ok=27, wrong=1)), [])
     'Graded now: 1 of 28, dan (wrong).'
+    >>> _new(Graded(new={}, statuses=Counter(ok=28)), ["ada"])
+    'Nothing had to be graded, but 1 has another submission than the last time: ada.'
     """
     from .tables import few
 
+    if not graded.new and others:
+        have = "has" if len(others) == 1 else "have"
+        return (
+            f"Nothing had to be graded, but {len(others):,} {have} another submission than the "
+            f"last time: {few(others)}."
+        )
     if not graded.new:
-        return "Nothing was new: all is as it was graded before."
+        return "Nothing new was handed in, and nothing had to be graded again."
     told = few([f"{student} ({status})" for student, status in graded.new.items()])
     return f"Graded now: {len(graded.new):,} of {sum(graded.statuses.values()):,}, {told}."
 

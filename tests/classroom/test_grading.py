@@ -348,7 +348,7 @@ def test_the_command_tells_what_it_did(tmp_path, capsys):
     out, err = capsys.readouterr()
     told = json.loads(out)
     assert told["statuses"] == {"missing": 1, "ok": 1} and told["before"] == 0
-    assert "Graded 2 of 2: ok 1, missing 1" in err
+    assert "Went through 2 of 2: ok 1, not handed in 1" in err
     assert any("The results are not signed" in note for note in told["notes"])
     says = "Students' ids are those in the roster's column 'student', such as 's01'."
     assert says in told["notes"]

@@ -805,7 +805,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, dask):
 
     def notes(text: str) -> list[str]:
         text = text.replace(str(tmp_path / "there"), str(tmp_path / "here"))
-        return [line for line in text.splitlines() if not line.startswith("Graded ")]
+        return [line for line in text.splitlines() if not line.startswith("Went through ")]
 
     assert notes(errors) == notes(here.stderr)
     there = written(tmp_path / "there")
@@ -910,7 +910,7 @@ def test_what_ends_a_grading_on_a_cluster_is_said_in_one_line(tmp_path, dask, ho
             else:
                 process.send_signal(signal.SIGINT)
         out, errors = process.communicate(timeout=60)
-    lines = [line for line in errors.splitlines() if not line.startswith("Graded ")]
+    lines = [line for line in errors.splitlines() if not line.startswith("Went through ")]
     assert process.returncode == code and not out and len(lines) == 1, errors
     assert lines[0].startswith(says.format(dask.address))
 

@@ -69,7 +69,7 @@ def test_a_roster_that_names_half_of_the_class_is_refused_until_newcomers_are_le
     code, out, err = graded("ada bob yves zoe", *named, "--newcomers")
     assert code == 0 and students(tmp_path) == ["ada", "bob", "eve", "yves", "zoe"]
     # It is the first that is said after grading, and says where their grades are.
-    first = next(line for line in err.splitlines() if not line.startswith(("Went", "Graded")))
+    first = next(line for line in err.splitlines() if not line.startswith("Went"))
     assert first.startswith(
         "2 are nobody on the roster: yves, zoe.  Their grades are in grades.csv"
     )
@@ -118,18 +118,30 @@ def test_a_class_that_was_stopped_goes_on_without_a_roster(tmp_path, graded):
     assert graded("ada eve fay gil")[0] == 2  # now that it is whole
 
 
-def test_a_late_file_is_said_to_be_the_one_that_was_graded(tmp_path, graded):
+def test_a_late_file_is_said_to_be_the_one_that_was_graded(tmp_path, graded, capsys):
     roster = tmp_path / "class.csv"
     roster.write_text("student\nada\nbob\ncyn\n")
-    code, out, _ = graded("ada bob", "--roster", str(roster))
+    code, out, err = graded("ada bob", "--roster", str(roster))
     assert code == 0 and "The whole class" not in out  # all of it was graded now
+    assert "ungradable     2\nnot handed in  1\n" in out
+    assert "Went through 3 of 3: ungradable 2, not handed in 1\n" in err
+    graded("ada")  # so that the folder is there
     for names, says in (
         ("cyn", "Graded now: 1 of 3, cyn (ungradable)."),
-        ("ada bob cyn", "Nothing was new: all is as it was graded before."),
+        ("ada bob cyn", "Nothing new was handed in, and nothing had to be graded again."),
     ):
         code, out, err = graded(names)
         assert code == 0 and out.startswith(f"{says}\n\nThe whole class:\nungradable  3\n")
         assert "Went through 3 of 3" in err and "Graded 3 of 3" not in err
+    (tmp_path / "class of ada" / "ada.ipynb").write_text("[]")
+    asked = ["assign", "grade", "--assignment", "roofline", "-o", str(tmp_path / "results")]
+    assert cli.main([*asked, str(tmp_path / "class of ada")]) == 0
+    capsys.readouterr()
+    # Her first file is back, of which there is a result already.
+    code, out, err = graded("ada bob")
+    assert out.startswith("Nothing had to be graded, but 1 has another submission than the last")
+    assert "last time: ada." in out and "2 were graded before and left as they are" in err
+    assert "Went through 3 of 3: ungradable 2, not among these 1" in err
     told = json.loads(graded("ada bob cyn", "--again", "--json")[1])
     assert told["new"] == dict.fromkeys(["ada", "bob", "cyn"], "ungradable")
 

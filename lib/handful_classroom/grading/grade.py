@@ -50,6 +50,7 @@ STATUSES = (
     "wrong",
     "ok",
 )  # of a submission: the first that applies
+ABSENT = "not handed in"
 SKIPPED = ("explore", "check", "setup")  # released cells with these tags need not run
 MOST_NOTICES = 5
 MOST_NAMED = 3  # inputs that a notice names
@@ -614,7 +615,7 @@ class Graded:
     It has how many results have each status, how many were graded before, the faults of the grader
     by student, the ids that several notebooks claim, who is kept from an earlier grading, who is
     nobody on the roster, the status of whoever handed in and was graded now, and whose notebook
-    as it was handed out no longer counts.
+    as it was handed out no longer counts; and how many of the missing handed in nothing.
     """
 
     statuses: Counter
@@ -625,6 +626,12 @@ class Graded:
     strangers: list[str] = field(default_factory=list)
     new: dict[str, str] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
+    absent: int = 0
+
+    @property
+    def counts(self) -> Counter:
+        """Return the statuses of what was handed in, and how many handed in nothing."""
+        return self.statuses - Counter(missing=self.absent) + Counter({ABSENT: self.absent})
 
 
 class People:
@@ -822,7 +829,7 @@ class _Register:
                 self.graded.strangers.append(one.student)
             self.people.add(one)
             if (result := known(made)) is not None:
-                self.graded.before += 1
+                self.graded.before += bool(result["submission"])
                 self.note(made, result, made)
             else:
                 yield made, one
@@ -831,10 +838,11 @@ class _Register:
         """Count a result, which is kept `under` a key."""
         self.kept[made] = under
         self.graded.statuses[result["status"]] += 1
+        self.graded.absent += not result["submission"]
         if result["drawn_for"]:
             self.people.claims.append((result["drawn_for"], result["student"]))
         if self.progress:
-            self.progress(self.graded.statuses.total(), self.total, self.graded.statuses)
+            self.progress(self.graded.statuses.total(), self.total, self.graded.counts)
 
     def listed(self) -> list[tuple[str, str]]:
         """Return students in the order of the class, each with the key of what is kept."""
@@ -872,6 +880,7 @@ class _Register:
                     continue
             if now is not None:
                 statuses[now["status"]] -= 1
+                self.graded.absent -= 1
                 listed = [(who, under if who == student else key) for who, key in listed]
             else:
                 listed = [*listed, (student, under)]

@@ -391,6 +391,7 @@ def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
         result for result in results if result.get("inputs") == "other" and result not in another
     ]
     notes = []
+    read = sum(bool(result["questions"]) for result in results)
     if another:
         editions = sorted({result["notebook_edition"] for result in another})
         apart = sum(result.get("inputs") not in ("own", "same") for result in another)
@@ -407,13 +408,13 @@ def _editions(assignment, results: Sequence[Mapping]) -> list[str]:
             "grade again with --earlier and the source of that edition."
         )
         notes.append(
-            f"{len(another)} of {len(results)} notebooks {are} of another edition of "
+            f"{len(another)} of {read} notebooks {are} of another edition of "
             f"{assignment.name} than the source has now "
             f"(edition {', '.join(editions[:3])}{' …' if len(editions) > 3 else ''}); {how}"
         )
     if differ:
         notes.append(
-            f"{len(differ)} of {len(results)} notebooks {'shows' if len(differ) == 1 else 'show'} "
+            f"{len(differ)} of {read} notebooks {'shows' if len(differ) == 1 else 'show'} "
             "other inputs than those "
             "used in grading; each notice says which."
         )
