@@ -856,3 +856,31 @@ def test_the_command_says_what_to_mend_and_then_counts_it(tmp_path, capsys, monk
     adjusted(tmp_path, "ada,total,to 3,read on paper")
     assert cli.main(["assign", "report", str(tmp_path)]) == 0
     assert table(tmp_path)["ada"]["total"] == "3"
+
+
+def test_a_person_without_an_id_number_is_named_and_not_called_absent(tmp_path):
+    """Bob has a mail address in Moodle, and another in Canvas."""
+    moodle = (
+        "Identifier,Full name,ID number,Email address,Status,Grade\n"
+        "Participant 1,Ada L,ada,ada@x,,\nParticipant 2,Bob B,,bob,,\n"
+    )
+    canvas = (
+        'Student,ID,SIS User ID,SIS Login ID,Section\n"L, Ada",1,ada,al1,A\n"B, Bob",2,,bb2,A\n'
+    )
+    for name, text in (("moodle.csv", moodle), ("canvas.csv", canvas)):
+        (tmp_path / name).write_text(text)
+    out = tmp_path / "out"
+    out.mkdir()
+    _, notes = written(out, [ADA, BOB], roster=tmp_path / "moodle.csv")
+    assert any(one.startswith("bob has no ID number in Moodle's list: let") for one in notes)
+    _, notes = written(out, [ADA, BOB], roster=tmp_path / "canvas.csv")
+    both = "By name, bob (in the files for Moodle alone) stands in both class lists, and by no id"
+    assert any(one.startswith(both) for one in notes)
+    assert not any("not among the results" in one for one in notes)
+    assert "Bob" not in (out / "lms" / "canvas.csv").read_text()
+    assert "bob" in (out / "lms" / "moodle.csv").read_text()
+    # Once the id is there, he is in both files, and nothing is said.
+    (tmp_path / "canvas.csv").write_text(canvas.replace("2,,bb2", "2,bob,bb2"))
+    _, notes = written(out, [ADA, BOB], roster=tmp_path / "canvas.csv")
+    assert not any("stands in both" in one for one in notes)
+    assert "Bob" in (out / "lms" / "canvas.csv").read_text()

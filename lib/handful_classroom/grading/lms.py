@@ -310,6 +310,8 @@ def lists_say(
         )
     theirs = {id(row) for _, row in rows}
     absent = {id(row): row for row in listed.values() if id(row) not in theirs}
+    notes += _in_two_lists(rows, absent)
+    notes += _without_id_number(rows)
     if absent:
         called = [
             class_lists.full_name(row) or next(iter(filter(None, row.values())), "")
@@ -349,6 +351,43 @@ def lists_say(
             f"{number(_possible(assignment))} points: set it there before you import."
         )
     return notes
+
+
+def _in_two_lists(
+    rows: Sequence[tuple[str, Mapping[str, str] | None]], absent: dict[int, Mapping[str, str]]
+) -> list[str]:
+    """Return who seems to stand in two lists with no id in common; take them from the absent."""
+    named: dict[str, list[int]] = {}
+    for key, row in absent.items():
+        named.setdefault(class_lists.full_name(row).casefold(), []).append(key)
+    told = []
+    for student, own in rows:
+        called = class_lists.full_name(own).casefold() if own else ""
+        same = named.get(called, []) if called else []
+        if own and len(same) == 1 and ("section" in own) != ("section" in absent[same[0]]):
+            one_system = "Canvas" if "section" in own else "Moodle"
+            told.append(f"{student} (in the files for {one_system} alone)")
+            del absent[same.pop()]
+    if not told:
+        return []
+    return [
+        f"By name, {few(told)} {'stands' if len(told) == 1 else 'stand'} in both class lists, and "
+        "by no id that is the same in both.  Write the id, such as an ID number, into the list "
+        "that lacks it, and give that list again with --class-list."
+    ]
+
+
+def _without_id_number(rows: Sequence[tuple[str, Mapping[str, str] | None]]) -> list[str]:
+    """Return who has no ID number in Moodle, by which its import cannot name them."""
+    known = [(student, row) for student, row in rows if row and row.get("identifier")]
+    lacking = [student for student, row in known if not row.get("id number")]
+    if not lacking or len(lacking) == len(known):
+        return []
+    return [
+        f"{few(lacking)} {'has' if len(lacking) == 1 else 'have'} no ID number in Moodle's list: "
+        "let Moodle know users by the column Email address where you import lms/moodle.csv, since "
+        "one whom it does not know stops the import."
+    ]
 
 
 def _of(some: Sequence[str], grades: Sequence[Grade]) -> str:
