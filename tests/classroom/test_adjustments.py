@@ -884,3 +884,10 @@ def test_a_person_without_an_id_number_is_named_and_not_called_absent(tmp_path):
     _, notes = written(out, [ADA, BOB], roster=tmp_path / "canvas.csv")
     assert not any("stands in both" in one for one in notes)
     assert "Bob" in (out / "lms" / "canvas.csv").read_text()
+
+
+def test_which_of_two_files_was_graded_is_said_of_the_class_too(tmp_path):
+    two = "2 notebooks were handed in: roofline.ipynb was graded, scratch.ipynb not."
+    notes = written(tmp_path, [ADA | {"notices": [two]}, BOB])[1]
+    assert f"ada: {two}" in notes
+    assert not any("notebooks were handed in" in one for one in written(tmp_path)[1])

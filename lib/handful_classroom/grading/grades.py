@@ -19,7 +19,7 @@ from .adjustments import TOTAL, Adjustments
 from .class_lists import listed_as
 from .rubric import Line
 from .student_grade import Grade, question_points, with_change
-from .submissions import says_late
+from .submissions import says_late, says_several
 
 STATUSES = ("ok", "wrong", "missing", "error", "timeout", "killed", "ungradable")
 NOTHING_CHANGED = Adjustments()
@@ -155,6 +155,7 @@ def write(
     notes += _late_notes(grades, adjusted)
     notes += unknown or _nobody_late(grades, adjusted)
     notes += _ungraded(grades)
+    notes += _several(grades)
     notes = [*_untouched(grades), *notes]
     old = sum(result["edition"] != assignment.edition for result in known)
     if old and not mixed:
@@ -338,6 +339,18 @@ def _ungraded(grades: Sequence[Grade]) -> list[str]:
             f"one yourself, a row such as {unread[0]},total,to 9 gives it one."
         )
     return notes
+
+
+def _several(grades: Sequence[Grade]) -> list[str]:
+    """Return which notebook was graded of those who handed in several."""
+    told = [
+        f"{grade.student}: {notice.rstrip('.')}"
+        for grade in grades
+        for notice in filter(says_several, grade.notices)
+    ]
+    if not told:
+        return []
+    return [f"{'; '.join(told[:20])}{' …' if len(told) > 20 else ''}."]
 
 
 def _untouched(grades: Sequence[Grade]) -> list[str]:

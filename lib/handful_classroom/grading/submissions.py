@@ -59,7 +59,8 @@ NBGRADER = {"submitted", "release", "source", "autograded", "feedback"}
 # mod/assign/locallib.php in moodle/moodle.
 _MOODLE = re.compile(r"_([0-9]{1,20})_assignsubmission_(?:file|onlinetext)")
 _CANVAS_PAGE = re.compile(r"(?:text|link)(?:-[0-9]+)?\.html")
-_AGAIN = re.compile(r"(?:-(\d{1,4})| \((\d{1,4})\))$")
+_AGAIN = re.compile(r"(?:-(\d{1,4})| ?\((\d{1,4})\))$")
+_SEVERAL = re.compile(r"[0-9]+ notebooks were handed in: ")
 
 
 class SubmissionError(ValueError):
@@ -153,6 +154,15 @@ def says_late(notice: str) -> bool:
     (True, True, False)
     """
     return notice.startswith(CAME_LATE[:-1])
+
+
+def says_several(notice: str) -> bool:
+    """Return whether a notice says which of several notebooks was graded.
+
+    >>> says_several("2 notebooks were handed in: a.ipynb was graded, b.ipynb not.")
+    True
+    """
+    return bool(_SEVERAL.match(notice))
 
 
 def _canvas(name: str) -> list[int]:
@@ -796,6 +806,8 @@ def _rank(name: str, assignment: str | None) -> tuple[bool, bool, int]:
 
     >>> _rank("roofline-2.ipynb", "roofline"), _rank("scratch.ipynb", "roofline")
     ((True, True, 2), (False, False, 0))
+    >>> _rank("roofline(1).ipynb", "roofline") == _rank("roofline (1).ipynb", "roofline")
+    True
     """
     stem = PurePosixPath(name).stem
     again = _AGAIN.search(stem)
