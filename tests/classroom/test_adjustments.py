@@ -891,3 +891,23 @@ def test_which_of_two_files_was_graded_is_said_of_the_class_too(tmp_path):
     notes = written(tmp_path, [ADA | {"notices": [two]}, BOB])[1]
     assert f"ada: {two}" in notes
     assert not any("notebooks were handed in" in one for one in written(tmp_path)[1])
+
+
+@pytest.mark.parametrize("code", ["cp1252", "mac-roman", "ascii", "utf-8"])
+def test_a_spreadsheet_s_coding_hides_no_total_that_was_changed(tmp_path, code):
+    names = ["Çağla", "Łukasz Żółć", "Müller", "Şule", "Ğ"]
+    (tmp_path / "list.csv").write_text(
+        "\n".join(["student,name", *(f"s{i},{name}" for i, name in enumerate(names))])
+    )
+    some = [ADA | {"student": f"s{i}"} for i in range(5)]
+    written(tmp_path, some, roster=tmp_path / "list.csv")
+    path = tmp_path / "grades.csv"
+    text = path.read_bytes().decode("utf-8-sig").replace(",", ";")
+    path.write_bytes(text.encode(code, "replace"))
+    assert not any("by hand" in note for note in written(tmp_path, some)[1])
+    changed = text.replace(";11;17;", ";12;17;")
+    assert changed.count(";12;17;") == 5
+    path.write_bytes(changed.encode(code, "replace"))
+    note = next(note for note in written(tmp_path, some)[1] if "by hand" in note)
+    assert "; ".join(f"s{i}: total 11 became 12" for i in range(5)) in note
+    assert "more" not in note and "ukasz" not in note

@@ -29,6 +29,7 @@ NAME = "grades.csv"
 WRITTEN = ".grades-written.csv"
 CHANGED = "totals-changed.csv"
 MOST_TOLD = 3
+CODINGS = ("cp1252", "cp1250", "mac-roman", "ascii", "utf-8")  # in which spreadsheets save CSV
 MOST_CHANGED = 10
 
 
@@ -123,28 +124,46 @@ def _edits(before: Path, now: Path) -> str:
         return "it is no table any more"
     if "student" not in columns:
         return "it has no column student any more"
-    told, rows = [], {row["student"]: row for row in new}
+    totals: list[str] = []
+    told: list[str] = []
+    rows = {row["student"]: row for row in new}
     for row in old:
-        other = rows.pop(row["student"], None)
+        who = row["student"]
+        saved = () if who in rows or who.isascii() else rows
+        name = next((one for one in saved if _same(who, one)), who)
+        other = rows.pop(name, None)
         if other is None:
             told.append(f"{row['student']} is gone")
             continue
         for column in filter(None, dict.fromkeys([*row, *other])):
             was, now_is = row.get(column, ""), other.get(column, "")
             if not _same(was, now_is):
-                told.append(
+                (totals if column == "total" else told).append(
                     f"{row['student']}: {column} {was or 'empty'} became {now_is or 'empty'}"
                 )
     told += [f"{student} is new" for student in rows]
     more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
-    return "; ".join(tables.one_line(text)[:120] for text in told[:MOST_TOLD]) + more
+    # All totals are named, since they are the grades.
+    return "; ".join(tables.one_line(text)[:120] for text in [*totals, *told[:MOST_TOLD]]) + more
 
 
 def _same(one: str, other: str) -> bool:
-    """Return whether two cells say the same; a spreadsheet may write 1.5 as 1,50."""
-    if tables.one_line(one) == tables.one_line(other):
+    """Return whether two cells say the same; a spreadsheet may write 1.5 as 1,50.
+
+    It may also have saved in a coding of its own, which has ? in place of what it lacks.
+
+    >>> _same("Çağla", "Ça?la"), _same("Çağla", "?a?la"), _same("Çağla", "Cagla")
+    (True, True, False)
+    """
+    now = tables.one_line(other)
+    if tables.one_line(one) == now or any(_saved(one, code) == now for code in CODINGS):
         return True
     try:
         return float(one.replace(",", ".")) == float(other.replace(",", "."))
     except ValueError:
         return False
+
+
+def _saved(text: str, code: str) -> str:
+    """Return what is read of a text that was saved in a coding and is taken for cp1252."""
+    return tables.one_line(text.encode(code, "replace").decode("cp1252", "replace"))
