@@ -252,6 +252,26 @@ MEETS: dict[str, Attacks] = {
         adjustments.late_in,
         [pump("1 day "), pump("- 1 day"), pump("- 1 d 1 h "), pump("1")],
     ),
+    "handful_classroom.grading.adjustments _MOODLE_OVERDUE": (
+        lambda text: adjustments.came_after(f"No submission {text}"),
+        [pump("overdue by: "), pump("1 day ", "overdue by: "), pump("1", "overdue by: ")],
+    ),
+    "handful_classroom.grading.adjustments understood": (
+        lambda text: adjustments.understood(f"Submitted {text}"),
+        [pump("late"), pump(" lat"), pump("- 1 day ")],
+    ),
+    "handful_classroom.grading.class_lists _ABROAD": (
+        class_lists._ABROAD.match,
+        [pump("note "), pump("bewertun"), pump(" maximale", "note")],
+    ),
+    "handful_classroom.grading.class_lists _PARTICIPANT": (
+        class_lists._PARTICIPANT.fullmatch,
+        [pump("a"), pump(" ", "a"), pump("1", "abcdef "), pump("a 1")],
+    ),
+    "handful_classroom.grading.submissions _SEVERAL": (
+        submissions.says_several,
+        [pump("1"), pump("1 notebooks "), pump(" ")],
+    ),
     "handful_classroom.grading.adjustments _DURATION": (
         adjustments.seconds,
         [pump("1 day "), pump("1d,"), pump("1"), pump(" ")],
