@@ -221,6 +221,7 @@ NEVER_THERE = {
     "tiers": BOOK,
     "symbolic.parse_quantity": "reads the command line and exercises of the book",
     "cli": "reads the command line",
+    "scenario": "reads names of models, from the command line and result files of benchmarks",
     "model_config": "reads the configuration file of a model, from the command line",
     "search": "reads the command line",
     "handful_study.book": BOOK,
