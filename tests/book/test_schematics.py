@@ -143,10 +143,10 @@ def test_buttons_dots_and_keys(demo, name):
     for key, step in (("End", last), ("ArrowRight", last), ("ArrowLeft", last - 1), ("Home", 1)):
         forth.press(key)
         assert at(figure) == step, key
-    figure.get_by_role("button", name=f"Step 3 of {last}").click()
-    assert at(figure) == 3
-    figure.locator("li").nth(1).click()
-    assert at(figure) == 2
+    figure.get_by_role("button", name=f"Step {last} of {last}").click()
+    assert at(figure) == last
+    figure.locator("li").nth(last - 2).click()
+    assert at(figure) == last - 1
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -217,7 +217,7 @@ def test_sentences_stand_beside_the_picture_on_a_laptop(demo):
         if one.steps[0].label:  # buttons reach any step at once
             continue
         assert figure.evaluate(SHOWN) == 1, name
-        for reached in (2, 3):
+        for reached in (2, 3)[: len(one.steps) - 1]:
             figure.locator("button").last.click()
             assert figure.evaluate(SHOWN) == min(reached, len(one.steps)), name
         figure.get_by_role("button", name="Back").click()
