@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from ipywidgets import FloatLogSlider, FloatSlider
+from sympy import Min, floor
 
 from handful import latency
+from handful.symbolic import quantities as q
+from handful.symbolic.formula import Formula
 from handful_evidence import measured
 
 from .plotting.explorer import Control, Curve, Explorer, Guess, Mark, Preset, Readout, Scale, Sweep
 
 _MODEL_ALONE = latency.fewest_devices_for_weights
 _ROOM = Mark(latency.batch_that_fits, "room for", limit=True, needs=_MODEL_ALONE, whole="down")
+
+_SHARED = latency.fast_batch.expression
+_FEW = _SHARED * Min(1, floor(_SHARED / q.one_sequence.symbol))
+_FAST_BATCH = Formula(
+    q.fast_batch,
+    _FEW,
+    using=latency.fast_batch.using,
+    register=False,
+    source="derived",
+    meaning="sequences that may share a step which has to be s times shorter; 0 for fewer than one",
+)
+_FAST_PRICE = Formula(
+    q.price_ratio,
+    q.batch.symbol / (q.speedup.symbol * _FEW),
+    using=latency.fast_mode_price.using,
+    register=False,
+    source="derived",
+    meaning="how much dearer a token becomes in fast mode; endless where it has no whole person",
+)
 
 
 def _context() -> Control:
@@ -91,7 +113,7 @@ fast_and_slow = Explorer(
     given={"routed_parameters": 0},
     marks=[
         _ROOM,
-        Mark(latency.fast_batch, "fast mode", whole="near", none="cannot be had"),
+        Mark(_FAST_BATCH, "fast mode", whole="near", none="cannot be had"),
     ],
     controls=[
         _context(),
@@ -101,14 +123,12 @@ fast_and_slow = Explorer(
     ],
     readouts=[
         Readout(latency.step_time, "A step in normal mode"),
+        Readout(_FAST_BATCH, "People in fast mode", unit="1", whole="near", none="fewer than one"),
         Readout(
-            latency.fast_batch, "People in fast mode", unit="1", whole="near", none="cannot be had"
-        ),
-        Readout(
-            latency.fast_mode_price,
+            _FAST_PRICE,
             "Times the normal price",
             digits=2,
-            none="faster than reading the weights",
+            none="cannot be had",
         ),
     ],
     presets=[
@@ -124,5 +144,7 @@ fast_and_slow = Explorer(
         ),
     ],
     caption="As in the lecture, chips never wait, and every step reads all weights, even those of "
-    "experts that nobody needs. Moving the speed leaves the crowd of normal mode as it is.",
+    "experts that nobody needs. Moving the speed leaves the crowd of normal mode as it is. People "
+    "in fast mode are rounded, their price is not; where there is room for fewer than one, there "
+    "is no price.",
 )

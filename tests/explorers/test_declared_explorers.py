@@ -16,7 +16,7 @@ import pytest
 from ipywidgets import FloatLogSlider
 
 import handful_explorers
-from handful import chinchilla, multi_rack_pipelines, racks, scenario
+from handful import chinchilla, latency, multi_rack_pipelines, racks, scenario
 from handful.balance import weight_uses_at_balance
 from handful.scenario import page_rows
 from handful.symbolic.solving import FormulaError
@@ -275,6 +275,22 @@ def test_a_fast_mode_has_people_where_it_has_a_price():
             )
             assert people or not price or read["People in fast mode"] == 0
             assert price or not people, (state, speedup)
+
+
+@pytest.mark.parametrize("context", [105_000, 1_000_000])
+def test_a_fast_mode_of_less_than_one_person_has_no_price(context):
+    """Where a fifteenth of the crowd is less than one, the nearest whole number was one."""
+    explorer = EXPLORERS["fast-and-slow"]
+    state = {"hardware": "H100 SXM", "model": "Llama 3.1 70B", "precision": "bf16"}
+    crowd = latency.batch_from_price(
+        scenario.values(**state, context=context), price_ratio=6, speedup=2.5
+    )
+    read = explorer.values(**state, context=context, batch=max(1, round(crowd)))["readouts"]
+    assert read["People in fast mode"] == 0
+    assert read["Times the normal price"] == math.inf
+    read = explorer.values(**state, context=4096, batch=189)["readouts"]
+    assert read["People in fast mode"] == pytest.approx(12.6, rel=0.01)
+    assert read["Times the normal price"] == pytest.approx(6, rel=0.01)
 
 
 def check_course(explorer: Explorer, lead, values: dict) -> None:
