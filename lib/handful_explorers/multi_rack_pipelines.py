@@ -38,7 +38,7 @@ def chains() -> list[tuple[float, float, str]]:
             ),
             words,
         )
-        for name, words in (("GB200 NVL72", "racks of GB200"), ("H200 SXM", "boxes of eight H200"))
+        for name, words in (("GB200 NVL72", "GB200"), ("H200 SXM", "H200"))
     ]
 
 

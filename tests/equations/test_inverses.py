@@ -17,6 +17,7 @@ PRICE = "a ratio of two prices on the same chips, whose price per hour cancels"
 DEVICES = "the time of a step is in inverse proportion to the chips that multiply it, which cancel"
 ARGUED: dict[tuple[str, str], str] = {
     ("cost_per_token", "devices"): DEVICES,
+    ("fast_batch", "devices"): DEVICES,
     ("fast_mode_price", "devices"): DEVICES,
     ("inference_share", "active_parameters"): COMPUTE,
     ("port_use", "devices"): DEVICES,

@@ -136,7 +136,8 @@ def test_the_unit_that_the_field_names_is_one_that_will_do(problem):
         "Your answer, with its unit, such as "
     )
     assert unit == WRITTEN[problem.unit]
-    assert fits(read("12 %")[1] if unit == "%" else read(f"1 {unit}")[1], problem.dimension)
+    for one in unit.split(" or "):
+        assert fits(read("12 %")[1] if one == "%" else read(f"1 {one}")[1], problem.dimension)
 
 
 def test_what_is_asked_for_of_the_other_kinds():
