@@ -24,7 +24,7 @@ to 30 %, and makes Qwen3 32B on 8 chips worse by as much.
 (2.65, 'reading', 0.106)
 """
 
-from .fit import Fit, fit
+from .fit import NAMES, Fit, fit
 from .points import BELOW, GUESSED, Point, Server, ServerError, points, server_of, usual_cache
 from .predictions import (
     REACH,
@@ -48,6 +48,7 @@ from .predictions import (
 __all__ = [
     "BELOW",
     "GUESSED",
+    "NAMES",
     "REACH",
     "Change",
     "FirstToken",
