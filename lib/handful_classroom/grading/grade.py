@@ -68,7 +68,7 @@ class GradingError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a student handed in last: its digest, and whether nothing was filled in."""
+    """Hold what a student handed in last: its digest, and whether nothing was filled in."""
 
     submission: str
     untouched: bool

@@ -171,10 +171,10 @@ function tell(x, y, xName, xUnit, yUnit, log, whole, endless) {
     const ratio = y[a] > 0 && y[b] > 0 ? y[b] / y[a] : 0,
       calm = words[words.length - 1]?.startsWith("stays"),
       end = b === y.length - 1,
+      far = endless && way > 0 && end ? " without end" : amountOf(ratio, y[b], yUnit),
       to = calm && whole && end ? "on" : `to ${plain(x[b], xUnit, end && !whole ? 3 : usual)}`;
     words.push(
-      (way > 0 ? "rises" : "falls") +
-        `${endless && way > 0 && end ? " without end" : amountOf(ratio, y[b], yUnit)} from ${xName} ${plain(x[a], xUnit, usual)} ${to}`,
+      `${way > 0 ? "rises" : "falls"}${far} from ${xName} ${plain(x[a], xUnit, usual)} ${to}`,
     );
   }
   return words.join(", then ");
