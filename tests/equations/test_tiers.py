@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handful import balance, facts, memory_wall, prices, tiers
-from handful.query import answer
+from handful.query import answer, registry
 from handful.scenario import ScenarioError, values
 from handful.symbolic.quantities import QuantityError
 from handful.tiers import TierError
 from handful_explorers import tables
+from handful_site import bootstrap
 
 YEAR = 365.25 * 86_400
 FLASH_AND_DISK = {
@@ -670,3 +671,16 @@ def test_prices_exclude_no_tier():
         if row["read_bandwidth_bytes_per_s"]
     ]
     assert len(read) > 15 and needed < min(read) / 3
+
+
+@pytest.mark.parametrize("busy, seconds", [(1, 1.54), (0.8, 1.28)])
+def test_waits_for_busy_disks_that_the_chapter_names(busy, seconds):
+    """Reads go before writes, of which there are as many: Cobham's formula for two priorities."""
+    known = values("GB200 NVL72", "DeepSeek-V3", "fp8", context=100_000)
+    alone = registry()["retrieve_time"](known, devices=16, tier_bandwidth=2.85e8, batch=1)
+    residual = busy * alone / 2  # of what a new request finds under way; all take as long
+    waits = residual / (1 - busy / 2) + alone
+    assert waits == pytest.approx(seconds, abs=0.01)
+    page = (bootstrap.ROOT / "book/memory-tiers.md").read_text("utf-8")
+    said = {1: "a second and a half on average", 0.8: f"in {{given}}`{waits:.1f}` seconds"}
+    assert said[busy] in page and f"{{given}}`{7.2 / 0.8:.1f}` cents a thousand" in page
