@@ -22,8 +22,7 @@ from bs4 import BeautifulSoup, NavigableString
 
 from .extensions.roles import registry
 
-# Sphinx's own search, and what marks its words on a page: 60 kB of scripts and an index by pages,
-# not by places.
+# Nobody looks for the page of a lost address, or for that of Sphinx's own search.
 EXCLUDED_PAGES = {"404.html", "search.html"}
 # What has entries of its own, repeats others, or is no prose.
 SKIPPED = {"script", "style", "template", "svg", "noscript", "button", "form"}
